@@ -46,7 +46,7 @@ if EAGER and VERSION < (2, 0):
 # From this release on a tape may be opened inside a function: before 1.8 TensorFlow itself raises.
 TAPE_INSIDE_FROM = (1, 8)
 # Before this release the second derivative of any operation is None, or a LookupError, when the tapes stand around a function.
-HIGHER_ORDER_AROUND_FUNCTION_FROM = (1, 14)
+HIGHER_ORDER_AROUND_FUNCTION_FROM = (1, 15)
 GRAPH_UNDER_EAGER_FROM = (1, 9)
 HAS_FUNCTION = VERSION >= (1, 14)
 KERAS_3 = VERSION >= (2, 16)
