@@ -440,3 +440,25 @@ def modes():
 
 
 MODES = modes()
+
+
+# -------------------------------------------------------------------------------------------------------------- checks
+def check(mode, f, arrays, gradients=None, value=None, rtol=1e-6, **options):
+    """Values and gradients of `f(*arrays)` are these; None means None, not zeros."""
+    got_value, got = mode.value_and_gradients(f, *arrays, **options)
+    if value is not None:
+        for one, expected in zip(flatten(got_value)[0], flatten(value)[0]):
+            np.testing.assert_allclose(one, expected, rtol=rtol)
+    if gradients is not None:
+        same(got, gradients, rtol)
+
+
+def same(got, expected, rtol=1e-6):
+    """Two lists of gradients are alike, None and shapes included."""
+    assert len(got) == len(expected), (got, expected)
+    for i, (one, other) in enumerate(zip(got, expected)):
+        if one is None or other is None:
+            assert one is None and other is None, "gradient %d is %r, expected %r" % (i, one, other)
+        else:
+            assert np.shape(one) == np.shape(other), "gradient %d is %r, expected %r" % (i, one, other)
+            np.testing.assert_allclose(one, other, rtol=rtol, err_msg="gradient %d" % i)
