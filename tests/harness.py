@@ -444,11 +444,14 @@ MODES = modes()
 
 # -------------------------------------------------------------------------------------------------------------- checks
 def check(mode, f, arrays, gradients=None, value=None, rtol=1e-6, **options):
-    """Values and gradients of `f(*arrays)` are these; None means None, not zeros."""
+    """Values and gradients of `f(*arrays)` are these; None means None, not zeros. `value`: one array, or one per output."""
     got_value, got = mode.value_and_gradients(f, *arrays, **options)
     if value is not None:
-        for one, expected in zip(flatten(got_value)[0], flatten(value)[0]):
-            np.testing.assert_allclose(one, expected, rtol=rtol)
+        leaves = flatten(got_value)[0]
+        expected = [value] if len(leaves) == 1 else value
+        assert len(leaves) == len(expected), (got_value, value)
+        for one, other in zip(leaves, expected):
+            np.testing.assert_allclose(one, other, rtol=rtol)
     if gradients is not None:
         same(got, gradients, rtol)
 
