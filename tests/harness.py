@@ -294,7 +294,7 @@ class Mode(object):
         """`f` as the mode calls it: traced, where the function is inside the tape."""
         return compiled(f, shapes) if self.in_function and not self.tape_inside else f
 
-    def symbolic_gradients(self, f, args, sources, upstream=None, **tape_options):
+    def symbolic_gradients(self, f, args, sources, upstream=None):
         """`(outputs, gradients)` of a call, as tensors."""
         if self.in_graph:
             outputs = f(*args)
