@@ -67,9 +67,7 @@ class Api(object):
     self._probe_autograph()
     self._variable_types = self._probe_variable_types()
     self._kinds = {}
-    # From 2.14 on operation ids are those of the C graph, which start after its source and sink node.
-    with tf.Graph().as_default() as graph:
-      self._id_offset = self.v1.no_op()._id - graph.version
+    self._id_offset = None
 
   # ---- modes
 
@@ -203,6 +201,12 @@ class Api(object):
       return None
 
   def newest_id(self, graph):
+    """The id of the operation that was made last in `graph`."""
+    if self._id_offset is None:
+      # From 2.14 on operation ids are those of the C graph, which start behind its source and sink node. Not probed
+      # before a graph is in use: making one forbids enabling eager mode in TensorFlow 1.
+      with self.tf.Graph().as_default() as scratch:
+        self._id_offset = self.v1.no_op()._id - scratch.version
     return graph.version + self._id_offset
 
   def ops_since(self, graph, newest_id):
@@ -256,8 +260,8 @@ class Api(object):
     self.record_operation = module.record_operation if hasattr(self._backprop, "GradientTape") else None
     if hasattr(module, "VariableWatcher"):  # 2.2
       self.watch_variables = module.VariableWatcher
-    elif hasattr(self._backprop, "GradientTape"):  # 1.5: a tape that is asked for what it watched, and nothing more
-      self.watch_variables = self._backprop.GradientTape
+    elif hasattr(self._backprop, "GradientTape"):  # 1.5
+      self.watch_variables = lambda: _TapeWatcher(self._backprop.GradientTape())
     else:
       self.watch_variables = NoWatcher
     # tf.custom_gradient tells tapes about calls inside a function from 1.13 on; before, they took the true gradient.
@@ -348,6 +352,24 @@ class NoWatcher(object):
 
   def watched_variables(self):
     return ()
+
+
+class _TapeWatcher(object):
+  """A tape that is asked which variables it watched, and nothing more."""
+
+  def __init__(self, tape):
+    self._tape = tape
+
+  def __enter__(self):
+    self._tape.__enter__()
+    return self
+
+  def __exit__(self, *error):
+    return self._tape.__exit__(*error)
+
+  def watched_variables(self):
+    inner = getattr(self._tape, "_tape", self._tape)  # the method became public in 1.12
+    return inner.watched_variables()
 
 
 class _EmptyScope(object):
