@@ -11,8 +11,6 @@ import importlib
 import re
 import threading
 
-import numpy as np
-
 from . import compat
 from . import errors
 
@@ -52,7 +50,10 @@ class Api(object):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
+    import numpy  # not at the top: importing this package takes no time
+
     self.tf = tf
+    self.np = numpy
     # compat.v1 from 1.13 on; before it `tf` itself is v1. Can go with TF 1.12.
     self.v1 = getattr(getattr(tf, "compat", None), "v1", None) or tf
     self.version = tuple(int(part) for part in tf.__version__.split("-")[0].split("rc")[0].split(".")[:2])
@@ -86,6 +87,15 @@ class Api(object):
   def is_capturing(self, graph):
     """Whether `graph` is the body of a function, which captures tensors from outside."""
     return type(graph) is not self.tf.Graph
+
+  def here(self, tensor):
+    """`tensor` in the graph that is being built now, which captures it if it comes from outside."""
+    if self.executing_eagerly():
+      return tensor
+    graph = self.get_default_graph()
+    if not isinstance(tensor, self.EagerTensor) and tensor.graph is graph or not self.is_capturing(graph):
+      return tensor
+    return self.identity(tensor)
 
   # ---- leaves
 
@@ -123,7 +133,7 @@ class Api(object):
       return VARIABLE
     if issubclass(cls, self.Tensor):
       return TENSOR
-    if issubclass(cls, np.ndarray):
+    if issubclass(cls, self.np.ndarray):
       return ARRAY
     for kind, owner, name in ((SPARSE, tf, "SparseTensor"), (RAGGED, tf, "RaggedTensor"), (SLICES, tf, "IndexedSlices")):
       if hasattr(owner, name) and issubclass(cls, getattr(owner, name)):
