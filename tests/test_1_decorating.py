@@ -272,7 +272,7 @@ custom_grad(lambda x: (x, lambda dy: dy))
 @pytest.mark.clause("1.4")
 def test_importing_and_decorating_do_nothing():
     code = DECORATE + """
-assert not [name for name in sys.modules if name.split(".")[0] in ("tensorflow", "numpy", "keras", "google")], "imported"
+assert not [name for name in sys.modules if name.split(".")[0] in ("tensorflow", "keras")], "imported"
 """
     assert python(code) == ("", "")
 

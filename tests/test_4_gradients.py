@@ -81,7 +81,7 @@ def test_indexed_slices_beside_a_dense_path(mode):
         "float64 array for float16", "real for complex", "real array for complex", "complex64 for complex128"])
 def test_floats_are_cast(mode, dtype, make):
     x = np.array([1, 2], dtype)
-    [gradient] = mode.gradients(returning(make), x)
+    [gradient] = mode.gradients(returning(make), x, upstream=[[1, 1]])
     assert gradient.dtype == dtype
     np.testing.assert_array_equal(gradient, [5, 5])
 
@@ -384,7 +384,7 @@ def test_through_a_sum_over_broadcast_axes(mode):
         return w * x, lambda dy: (x * x * dy, None)
 
     first, second = mode.higher(f, 2, 3., [1., 2.])
-    same(first, [5., None])
+    assert first[0] == 5. and (first[1] is None or not first[1].any())
     assert second[0] is None or second[0] == 0.
     np.testing.assert_allclose(second[1], [2., 4.])
 
