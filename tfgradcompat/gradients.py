@@ -42,13 +42,15 @@ def upstream(api, outputs, dys):
 
   Args:
     outputs: the `Port`s of the results.
-    dys: what TensorFlow hands over, one per output.
+    dys: what TensorFlow hands over, one per differentiable output.
   """
-  prepared = []
-  for port, dy in zip(outputs, dys):
+  prepared, dys = [], iter(dys)
+  for port in outputs:
     if not api.is_differentiable(port.dtype):
-      dy = None
-    elif dy is None:
+      prepared.append(None)
+      continue
+    dy = next(dys)
+    if dy is None:
       dy = api.tf.zeros(port.shape, port.dtype) if port.tensor is None else api.tf.zeros_like(port.tensor)
     else:
       if not isinstance(dy, api.Tensor):

@@ -68,7 +68,6 @@ class Api(object):
     self._probe_autograph()
     self._variable_types = self._probe_variable_types()
     self._kinds = {}
-    self._id_offset = None
 
   # ---- modes
 
@@ -162,7 +161,7 @@ class Api(object):
     if kind is SLICES:
       return self.tf.IndexedSlices(values, leaf.indices, leaf.dense_shape)
     # `dense_shape` was called `shape` in 0.12.
-    return self.tf.SparseTensor(leaf.indices, values, leaf.shape if self.version == (0, 12) else leaf.dense_shape)
+    return self.tf.SparseTensor(leaf.indices, values, getattr(leaf, "dense_shape", None) or leaf.shape)
 
   def read(self, variable):
     """The value of a variable, read now: gradients flow through the read to ref, resource and Keras variables."""
@@ -212,12 +211,8 @@ class Api(object):
 
   def newest_id(self, graph):
     """The id of the operation that was made last in `graph`."""
-    if self._id_offset is None:
-      # From 2.14 on operation ids are those of the C graph, which start behind its source and sink node. Not probed
-      # before a graph is in use: making one forbids enabling eager mode in TensorFlow 1.
-      with self.tf.Graph().as_default() as scratch:
-        self._id_offset = self.v1.no_op()._id - scratch.version
-    return graph.version + self._id_offset
+    # From 2.13 on operation ids are those of the C graph, which start behind its source and sink node.
+    return graph.version + 1 if self.version >= (2, 13) else graph.version
 
   def ops_since(self, graph, newest_id):
     """The operations made in `graph` after its newest one was `newest_id`."""
