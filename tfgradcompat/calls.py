@@ -34,16 +34,16 @@ class Call(object):
     self._counts = len(taken.args), list(taken.kwargs)
     self.taken = taken if in_graph else None  # for `graphdata`, which may have to run the call again
 
-  def give_out(self, carried):
+  def give_out(self, tensors):
     """The outputs as the caller gets them: with their static shapes, and what zeros are made like."""
-    for port, tensor in zip(self.outputs, carried):
+    for port, tensor in zip(self.outputs, tensors):
       if port.tensor is not None:
         port.tensor = tensor
         if port.shape is not None:
           tensor.set_shape(port.shape)
 
   def backward(self, dys):
-    """One gradient per input and per variable from the upstream gradients, of which there is one per output."""
+    """One gradient per input and per variable from the upstream gradients of the differentiable outputs."""
     api = self._api
     with effects.Kept(api) as kept:
       dys = gradients.upstream(api, self.outputs, dys)

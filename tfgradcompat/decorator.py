@@ -140,9 +140,21 @@ def _make(api, function, taken, eager):
     _fail_variables(function, read)
   tensors = taken.tensors + [api.read(v) for v in read]
   call = calls.Call(api, function, taken, in_grad, read, given.tensors, tensors)
-  carried = routes.carry(api, call, given.tensors, tensors, eager)
-  call.give_out(carried)
-  return given.packed(carried)
+  outputs = _carried(api, call, given.tensors, tensors, eager)
+  call.give_out(outputs)
+  return given.packed(outputs)
+
+
+def _carried(api, call, outputs, inputs, eager):
+  """`outputs`, of which the differentiable ones carry the gradient of `call` now; the others have none to carry."""
+  differentiable = [i for i, t in enumerate(outputs) if api.is_differentiable(t.dtype)]
+  if len(differentiable) == len(outputs):
+    return routes.carry(api, call, outputs, inputs, eager)
+  carried = list(outputs)
+  if differentiable:
+    for i, tensor in zip(differentiable, routes.carry(api, call, [outputs[i] for i in differentiable], inputs, eager)):
+      carried[i] = tensor
+  return carried
 
 
 def _fail_variables(function, read):

@@ -8,8 +8,6 @@ from __future__ import absolute_import, division, print_function
 
 import itertools
 
-import numpy as np
-
 from . import compat
 from . import errors
 from . import nests
@@ -44,13 +42,15 @@ def upstream(api, outputs, dys):
 
   Args:
     outputs: the `Port`s of the results.
-    dys: what TensorFlow hands over, one per output.
+    dys: what TensorFlow hands over, one per differentiable output.
   """
-  prepared = []
-  for port, dy in zip(outputs, dys):
+  prepared, dys = [], iter(dys)
+  for port in outputs:
     if not api.is_differentiable(port.dtype):
-      dy = None
-    elif dy is None:
+      prepared.append(None)
+      continue
+    dy = next(dys)
+    if dy is None:
       dy = api.tf.zeros(port.shape, port.dtype) if port.tensor is None else api.tf.zeros_like(port.tensor)
     else:
       if not isinstance(dy, api.Tensor):
@@ -110,7 +110,9 @@ def _one_per_input(call, returned):
       return list(returned)
     if len(returned) == call.leaf_count:  # native's habit: numbers and objects count too
       return [returned[position] for position in call.positions]
-  for node in [nests.Node("list", list(range(len(call.skeleton))), call.skeleton)] + call.skeleton[:1]:
+  # In the structure of the arguments: of all, of those that hold tensors, or of the only one that does.
+  holding = [node for node in call.skeleton if nests.holds_numbers(node)]
+  for node in [_list(call.skeleton), _list(holding)] + holding[:1]:
     found = [None] * count
     if nests.match(node, returned, found):
       return found
@@ -120,9 +122,12 @@ def _one_per_input(call, returned):
     _fail_count(call, next(numbers) - 1, "in the structure %s" % got)
   raise errors.make(
       ValueError, call.function, "its gradient function returned gradients in the structure %s; expected a flat list "
-      "with one gradient for each of its %d inputs (%s), or the structure of its arguments, %s. Return a flat list." %
-      (got, count, call.input_names(),
-       nests.Node("list", list(range(len(call.skeleton))), call.skeleton)))
+      "with one gradient for each of its %d inputs (%s), or the structure of these arguments, %s. Return a flat list." %
+      (got, count, call.input_names(), _list(holding)))
+
+
+def _list(nodes):
+  return nests.Node("list", list(range(len(nodes))), nodes)
 
 
 def _fail_count(call, got, what):
@@ -149,6 +154,7 @@ def _matched(api, call, i, port, gradient):
     gradient = api.read(gradient)
   elif kind is not tensorflow_api.TENSOR:
     gradient = _from_numpy(api, call, i, port, gradient)
+  gradient = api.here(gradient)
   gradient = _cast(api, call, i, port, gradient)
   return _summed(api, call, i, port, gradient)
 
@@ -156,8 +162,8 @@ def _matched(api, call, i, port, gradient):
 def _from_numpy(api, call, i, port, gradient):
   """A tensor from a numpy array or a Python number."""
   array = None
-  if isinstance(gradient, (np.ndarray, np.generic, bool, int, float, complex) + compat.integer_types):
-    array = np.asarray(gradient)
+  if isinstance(gradient, (api.np.ndarray, api.np.generic, bool, float, complex) + compat.integer_types):
+    array = api.np.asarray(gradient)
   if array is None or array.dtype.kind not in "iufc" and array.dtype != port.dtype.as_numpy_dtype:
     raise errors.make(
         TypeError, call.function, "the gradient for %s must be a tensor, IndexedSlices, a numpy array, a number or "
@@ -187,6 +193,9 @@ def _fail_complex(call, i, port, dtype):
 
 
 def _matched_slices(api, call, i, port, gradient):
+  gradient = api.tf.IndexedSlices(
+      api.here(gradient.values), api.here(gradient.indices),
+      None if gradient.dense_shape is None else api.here(gradient.dense_shape))
   values = _cast(api, call, i, port, gradient.values)
   dense = None
   if gradient.dense_shape is not None:
@@ -194,14 +203,17 @@ def _matched_slices(api, call, i, port, gradient):
   if dense is not None and port.shape is not None and (
       len(dense) != len(port.shape) or any(n not in (None, d) for n, d in zip(port.shape, dense))):
     _fail_shape(call, i, port, list(dense))
-  inner = api.shape(values)
-  if inner is not None and port.shape is not None and not _compatible(inner[1:], port.shape[1:]):
-    _fail_shape(call, i, port, [None] + inner[1:])
+  rows = api.shape(values)
+  if rows is not None and port.shape is not None and (
+      len(rows) != len(port.shape) or any(None not in pair and pair[0] != pair[1]
+                                          for pair in zip(rows[1:], port.shape[1:]))):
+    _fail_shape(call, i, port, [None] + rows[1:])
   return gradient if values is gradient.values else api.tf.IndexedSlices(values, gradient.indices, gradient.dense_shape)
 
 
-def _compatible(a, b):
-  return len(a) == len(b) and all(None in pair or pair[0] == pair[1] for pair in zip(a, b))
+def _compatible(got, want):
+  """Whether the ranks and the known dimensions agree; where only `got` is known, the two may still differ."""
+  return len(got) == len(want) and all(g == n or g is None and n != 1 for g, n in zip(got, want))
 
 
 def _summed(api, call, i, port, gradient):
@@ -211,18 +223,24 @@ def _summed(api, call, i, port, gradient):
   """
   want, got = port.shape, api.shape(gradient)
   if want is None or got is None:
-    # Only in a graph: eager tensors have a shape. A mismatch is an InvalidArgumentError when it runs.
-    return api.sum_to_shape_of(port.tensor, gradient, "%s_gradient_for_%s" % (call.function.name, call.name(i)))
+    return _summed_at_run_time(api, call, i, port, gradient)
   if _compatible(got, want):
     return gradient
   extra = len(got) - len(want)
   if extra < 0 or any(n not in (None, 1) and g not in (None, n) for n, g in zip(want, got[extra:])):
     _fail_shape(call, i, port, got)
+  if any(n is None and g is not None for n, g in zip(want, got[extra:])):
+    return _summed_at_run_time(api, call, i, port, gradient)
   ones = [i for i, n in enumerate(want) if n == 1 and got[extra + i] != 1]
   summed = api.tf.reduce_sum(gradient, list(range(extra)) + [extra + i for i in ones])
   for i in ones:
     summed = api.tf.expand_dims(summed, i)
   return summed
+
+
+def _summed_at_run_time(api, call, i, port, gradient):
+  """The same where only the run can tell: in a graph. A mismatch is an InvalidArgumentError then."""
+  return api.sum_to_shape_of(port.tensor, gradient, "%s_gradient_for_%s" % (call.function.name, call.name(i)))
 
 
 def _fail_shape(call, i, port, got):

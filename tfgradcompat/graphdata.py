@@ -9,10 +9,10 @@ is set on the operation itself.
 
 from __future__ import absolute_import, division, print_function
 
+import binascii
 import itertools
 import os
 import threading
-import uuid
 import weakref
 
 from . import errors
@@ -26,7 +26,7 @@ _CALL_ID = "_custom_grad_call"
 
 GRADIENT = "_gradient_op_type"
 
-_process = uuid.uuid4().hex[:12]
+_process = binascii.hexlify(os.urandom(6)).decode("ascii")
 _counter = itertools.count()
 _calls_by_id = weakref.WeakValueDictionary()
 

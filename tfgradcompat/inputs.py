@@ -6,8 +6,6 @@ numpy arrays, and the values of sparse and ragged tensors. `f` gets these as ten
 
 from __future__ import absolute_import, division, print_function
 
-import numpy as np
-
 from . import errors
 from . import nests
 from . import tensorflow_api as kinds
@@ -171,7 +169,7 @@ class Given(object):
 
     def leaf(leaf):
       kind = api.kind(leaf)
-      if isinstance(leaf, np.generic):
+      if isinstance(leaf, api.np.generic):
         kind = kinds.ARRAY  # f computed with numpy: a result, not an option
       self._kinds.append(kind)
       if kind is not kinds.OTHER:

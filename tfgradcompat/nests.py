@@ -6,7 +6,11 @@ Dicts are taken in sorted key order, as everywhere in TensorFlow.
 
 from __future__ import absolute_import, division, print_function
 
+import collections
+
 from . import compat
+
+_COPIED = (list, dict, collections.OrderedDict, collections.defaultdict)
 
 
 def is_nest(value):
@@ -34,13 +38,14 @@ def sorted_keys(mapping):
 def rebuild(value, visit):
   """Puts `visit(leaf)` in the place of each leaf, in order.
 
-  Where no leaf changes the very same object comes back, so that arguments keep their identity and nothing is copied.
+  Plain lists and dicts are copied, so that nobody changes the caller's. Any other container comes back as the very same
+  object where no leaf changes: it may be the `self` of a method.
   """
   if not is_nest(value):
     return visit(value)
   old = items(value)
   new = [(key, rebuild(child, visit)) for key, child in old]
-  if all(a is b for (_, a), (_, b) in zip(old, new)):
+  if type(value) not in _COPIED and all(a is b for (_, a), (_, b) in zip(old, new)):
     return value
   return _like(value, new)
 
@@ -66,6 +71,11 @@ def outline(value, numbers):
     return next(numbers)
   pairs = items(value)
   return Node(_kind(value), [key for key, _ in pairs], [outline(child, numbers) for _, child in pairs])
+
+
+def holds_numbers(node):
+  """Whether there is a number anywhere in an outline."""
+  return any(map(holds_numbers, node.children)) if isinstance(node, Node) else node is not None
 
 
 def match(node, value, found):

@@ -28,5 +28,6 @@ def call(api, first, op):
         "which it was called, where they would be drawn again. Draw them outside and pass them as an argument." %
         (random[0].type, api.tf.__version__))
   again = calls.Call(api, first.function, taken, in_grad, first.variables, given.tensors, tensors)
-  again.give_out(list(op.outputs))
+  carried = iter(op.outputs)
+  again.give_out([next(carried) if api.is_differentiable(t.dtype) else t for t in given.tensors])
   return again

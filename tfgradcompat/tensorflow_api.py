@@ -11,8 +11,6 @@ import importlib
 import re
 import threading
 
-import numpy as np
-
 from . import compat
 from . import errors
 
@@ -52,7 +50,10 @@ class Api(object):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
+    import numpy  # not at the top: importing this package takes no time
+
     self.tf = tf
+    self.np = numpy
     # compat.v1 from 1.13 on; before it `tf` itself is v1. Can go with TF 1.12.
     self.v1 = getattr(getattr(tf, "compat", None), "v1", None) or tf
     self.version = tuple(int(part) for part in tf.__version__.split("-")[0].split("rc")[0].split(".")[:2])
@@ -67,7 +68,6 @@ class Api(object):
     self._probe_autograph()
     self._variable_types = self._probe_variable_types()
     self._kinds = {}
-    self._id_offset = None
 
   # ---- modes
 
@@ -86,6 +86,15 @@ class Api(object):
   def is_capturing(self, graph):
     """Whether `graph` is the body of a function, which captures tensors from outside."""
     return type(graph) is not self.tf.Graph
+
+  def here(self, tensor):
+    """`tensor` in the graph that is being built now, which captures it if it comes from outside."""
+    if self.executing_eagerly():
+      return tensor
+    graph = self.get_default_graph()
+    if not isinstance(tensor, self.EagerTensor) and tensor.graph is graph or not self.is_capturing(graph):
+      return tensor
+    return self.identity(tensor)
 
   # ---- leaves
 
@@ -123,7 +132,7 @@ class Api(object):
       return VARIABLE
     if issubclass(cls, self.Tensor):
       return TENSOR
-    if issubclass(cls, np.ndarray):
+    if issubclass(cls, self.np.ndarray):
       return ARRAY
     for kind, owner, name in ((SPARSE, tf, "SparseTensor"), (RAGGED, tf, "RaggedTensor"), (SLICES, tf, "IndexedSlices")):
       if hasattr(owner, name) and issubclass(cls, getattr(owner, name)):
@@ -152,7 +161,7 @@ class Api(object):
     if kind is SLICES:
       return self.tf.IndexedSlices(values, leaf.indices, leaf.dense_shape)
     # `dense_shape` was called `shape` in 0.12.
-    return self.tf.SparseTensor(leaf.indices, values, leaf.shape if self.version == (0, 12) else leaf.dense_shape)
+    return self.tf.SparseTensor(leaf.indices, values, getattr(leaf, "dense_shape", None) or leaf.shape)
 
   def read(self, variable):
     """The value of a variable, read now: gradients flow through the read to ref, resource and Keras variables."""
@@ -202,12 +211,8 @@ class Api(object):
 
   def newest_id(self, graph):
     """The id of the operation that was made last in `graph`."""
-    if self._id_offset is None:
-      # From 2.14 on operation ids are those of the C graph, which start behind its source and sink node. Not probed
-      # before a graph is in use: making one forbids enabling eager mode in TensorFlow 1.
-      with self.tf.Graph().as_default() as scratch:
-        self._id_offset = self.v1.no_op()._id - scratch.version
-    return graph.version + self._id_offset
+    # From 2.13 on operation ids are those of the C graph, which start behind its source and sink node.
+    return graph.version + 1 if self.version >= (2, 13) else graph.version
 
   def ops_since(self, graph, newest_id):
     """The operations made in `graph` after its newest one was `newest_id`."""
