@@ -56,5 +56,5 @@ def host() -> interpreters.Interpreter:
 def make(interpreter, folder):
     print("Making the tools environment (once): %s" % folder, file=sys.stderr)
     subprocess.check_call([interpreter.path, "-m", "venv", "--clear", folder])
-    pip = [os.path.join(folder, "bin", "python"), "-m", "pip", "install", "--quiet"]
+    pip = [os.path.join(folder, "bin", "python"), "-m", "pip", "install", "-qq"]
     subprocess.check_call(pip + ["--disable-pip-version-check"] + list(TOOLS))
