@@ -8,6 +8,8 @@ import argparse
 import functools
 import json
 import os
+import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -79,8 +81,11 @@ class Run:
         if self.options.tests:
             command += ["--tests", os.path.abspath(self.options.tests)]
         started = time.monotonic()
+        note, status = "", 1
         try:
             status = self._run(cell.name, command + self.options.pytest.split())
+        except processes.TimedOut as error:
+            note = str(error)
         finally:
             environment.release()
         seconds = time.monotonic() - started
@@ -94,6 +99,7 @@ class Run:
             PASSED if good else FAILED,
             seconds,
             install_seconds,
+            note,
             log=self.log(cell.name),
             setups=setups,
         )
@@ -105,7 +111,10 @@ class Run:
         with open(self.log(TOOLS), "w"):
             pass
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests]
-        status = self._run(TOOLS, command)
+        try:
+            status = self._run(TOOLS, command)
+        except processes.TimedOut:
+            status = 1  # the log says so
         seconds = time.monotonic() - started
         return Result(TOOLS, FAILED if status else PASSED, seconds, log=self.log(TOOLS))
 
@@ -144,17 +153,26 @@ def main(argv=None):
         cells = [] if only_tools else matrix.select(matrix.read(), names, options.all)
     except matrix.UnknownCell as error:
         sys.exit("ci/test: %s" % error)
-    done = []
-    with tempfile.TemporaryDirectory() as temporary:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same as Ctrl-C
+    done, interrupted = [], False
+    temporary = tempfile.mkdtemp(prefix="tfgradcompat-ci-")
+    progress = Progress(len(cells) + tools)
+    try:
         run = Run(options, temporary)
         if cells:
             run.build_wheel()
-        progress = Progress(len(cells) + tools)
         for result in results(run, cells, tools):
             done.append(result)
             progress.add(result)
+    except KeyboardInterrupt:
+        # What is running ends with this process: see guard.py.
+        interrupted = True
+    finally:
         progress.close()
-    order = [TOOLS] + [cell.name for cell in cells]
+        shutil.rmtree(temporary, ignore_errors=True)
+    order = [TOOLS] * tools + [cell.name for cell in cells]
+    there = [result.name for result in done]
+    done += [Result(name, NOT_RUN, note="interrupted") for name in order if name not in there]
     done.sort(key=lambda result: order.index(result.name))
     if options.json:
         with open(options.json, "w") as stream:
@@ -162,4 +180,4 @@ def main(argv=None):
     print(report.table(done))
     print("\nWall time %.1f min" % ((time.monotonic() - started) / 60))
     print(report.summary(done))
-    return report.exit_status(done, options.strict)
+    return 130 if interrupted else report.exit_status(done, options.strict)
