@@ -29,7 +29,7 @@ def main():
             env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
             env.pop("PYTHONPATH", None)
             command = [environment.python, "-m", "tfgradcompat", "demo"]
-            code = processes.run(command, sys.stdout, env=env, cwd=temporary)
+            code = processes.run(command, sys.stdout, timeout=600, env=env, cwd=temporary)
             environment.release()
             print("==== %s" % ("good" if code == 0 else "FAILED with status %d" % code))
             status = status or code

@@ -1,46 +1,11 @@
 """`ci/test` as a whole, with small environments instead of TensorFlow's."""
 import json
-import os
-import sys
 
 import pytest
 
-from ci import environments, interpreters, runner, wheels
+from ci import runner
 
 NAMES = ["py27-tf1.3", "py36-tf1.3", "py27-tf1.2"]
-TESTS = """
-import os
-def test_it():
-    assert os.environ["CELL"] not in os.environ.get("BAD_CELLS", "").split()
-"""
-
-
-@pytest.fixture
-def fakes(tmp_path, monkeypatch):
-    """Each environment's Python is this one, and its TensorFlow a file with a version."""
-    (tmp_path / "fake").mkdir()
-    (tmp_path / "fake" / "tensorflow.py").write_text("__version__ = '1.3.0'\n")
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "test_it.py").write_text(TESTS)
-
-    def build_environment(cell, interpreter, path, log):
-        if cell.name in os.environ.get("NO_INSTALL", "").split():
-            raise environments.InstallFailed("no such release")
-        os.makedirs(os.path.join(path, "bin"))
-        python = os.path.join(path, "bin", "python")
-        with open(python, "w") as stream:
-            stream.write('#!/bin/sh\nCELL=%s exec "%s" "$@"\n' % (cell.name, sys.executable))
-        os.chmod(python, 0o755)
-
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "fake"))
-    monkeypatch.setenv("TFGRADCOMPAT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(environments, "build_environment", build_environment)
-    monkeypatch.setattr(environments, "install_wheel", lambda *unused: None)
-    monkeypatch.setattr(wheels, "build", lambda *unused: "some.whl")
-    found = interpreters.Interpreter(sys.executable, "3.6.15")
-    monkeypatch.setattr(runner, "find_interpreter", lambda python: found)
-    return tmp_path
-
 
 def run(fakes, *arguments):
     """The exit status and the rows by name."""
