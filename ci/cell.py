@@ -73,7 +73,7 @@ def run(setup, tests, arguments):
     try:
         junit = os.path.join(folder, "junit.xml")
         command = [sys.executable, "-c", PYTEST, tests, "--rootdir", REPOSITORY]
-        command += ["-p", "no:cacheprovider", "--basetemp", os.path.join(folder, "tmp")]
+        command += ["-rfE", "-p", "no:cacheprovider", "--basetemp", os.path.join(folder, "tmp")]
         command += ["--junitxml", junit] + arguments
         here = os.path.join(folder, "empty")
         os.mkdir(here)
