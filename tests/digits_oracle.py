@@ -1,9 +1,9 @@
 """The demo's training in numpy and float64, with the backward pass written out by hand: the demo must give these losses.
 
 It shares no code with the package and uses no TensorFlow: data order, starting weights and formulas are repeated here.
-Run as a program, it prints what belongs into ``digits_losses.txt``:
+Run as a program, it prints the module of the package that holds the first 50 losses:
 
-    python tests/digits_oracle.py > tfgradcompat/tools/digits_losses.txt
+    python tests/digits_oracle.py > tfgradcompat/tools/digits_losses.py
 """
 from __future__ import absolute_import, division, print_function
 
@@ -63,6 +63,8 @@ def train(steps=50, path=DATA, clip=0.005, gate=1., report=None):
 
 
 if __name__ == "__main__":
-    print("# Losses of the first 50 steps of the digits demo, made by tests/digits_oracle.py.")
+    print('"""The losses of the first 50 training steps, printed by ``python tests/digits_oracle.py`` (numpy alone)."""\n')
+    print("LOSSES = [")
     for loss in train()[0]:
-        print("%.15f" % loss)
+        print("    %.15f," % loss)
+    print("]")

@@ -45,8 +45,3 @@ def batches(steps):
         if position == 0:
             order = random.permutation(TRAINING_IMAGES)
         yield epoch, order[position * BATCH:(position + 1) * BATCH]
-
-
-def oracle_losses():
-    """The losses of the first steps by an independent numpy program (see `digits.txt`), float64."""
-    return np.loadtxt(io.BytesIO(pkgutil.get_data(__name__, "digits_losses.txt")))

@@ -12,7 +12,7 @@ WIDTH = 30
 
 
 class Bar(object):
-    """Shows how many of `total` steps are done; `close` wipes the bar away."""
+    """Shows how many of `total` steps are done; it is wiped away before other lines are printed, and at the end."""
 
     def __init__(self, total, label):
         self.total = total
@@ -29,9 +29,9 @@ class Bar(object):
             filled = WIDTH * self.done // self.total
             self._write("\r%s [%s%s] %d/%d" % (self.label, "#" * filled, " " * (WIDTH - filled), self.done, self.total))
 
-    def close(self):
+    def wipe(self):
         if self.tqdm:
-            self.tqdm.close()
+            self.tqdm.close() if self.done == self.total else self.tqdm.clear()
         elif self.shown:
             self._write("\r%s\r" % (" " * (len(self.label) + WIDTH + 20)))
 
