@@ -1,4 +1,4 @@
-"""The demo's training in numpy and float64, with the backward pass written out by hand: the demo must give these losses.
+"""The demo's training in numpy float64, its backward pass written by hand: the demo must give these losses.
 
 It shares no code with the package and uses no TensorFlow: data order, starting weights and formulas are repeated here.
 Run as a program, it prints the module of the package that holds the first 50 losses:
@@ -27,7 +27,7 @@ def sign(w):
 
 
 def train(steps=50, path=DATA, clip=0.005, gate=1., report=None):
-    """Returns (losses, accuracy on the 297 held-out images); `clip` and `gate` can be changed to see that they matter."""
+    """Returns (losses, accuracy on the 297 held-out images); other values of `clip` and `gate` show that they matter."""
     images, labels = read(path)
     random = np.random.RandomState(1)
     w1 = random.uniform(-1., 1., (64, 64))
