@@ -27,7 +27,7 @@ def sign(w):
 
 
 def train(steps=50, path=DATA, clip=0.005, gate=1., report=None):
-    """Returns (losses, accuracy on the 297 held-out images); other values of `clip` and `gate` show that they matter."""
+    """Returns (losses, accuracy on the 297 held-out images); other `clip` and `gate` show that both matter."""
     images, labels = read(path)
     random = np.random.RandomState(1)
     w1 = random.uniform(-1., 1., (64, 64))
@@ -63,7 +63,7 @@ def train(steps=50, path=DATA, clip=0.005, gate=1., report=None):
 
 
 if __name__ == "__main__":
-    print('"""The losses of the first 50 training steps, printed by ``python tests/digits_oracle.py`` (numpy alone)."""\n')
+    print('"""The losses of the first 50 training steps, as ``python tests/digits_oracle.py`` prints them."""\n')
     print("LOSSES = [")
     for loss in train()[0]:
         print("    %.15f," % loss)

@@ -1,4 +1,4 @@
-"""The losses of the first 50 training steps, printed by ``python tests/digits_oracle.py`` (numpy alone)."""
+"""The losses of the first 50 training steps, as ``python tests/digits_oracle.py`` prints them."""
 
 LOSSES = [
     2.557589423966336,
