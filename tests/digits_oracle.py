@@ -66,5 +66,5 @@ if __name__ == "__main__":
     print('"""The losses of the first 50 training steps, as ``python tests/digits_oracle.py`` prints them."""\n')
     print("LOSSES = [")
     for loss in train()[0]:
-        print("    %.15f," % loss)
+        print("    %.12f," % loss)
     print("]")

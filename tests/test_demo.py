@@ -35,7 +35,7 @@ def test_losses_equal_those_of_numpy_in_every_mode():
 
 
 def test_the_numbers_in_the_package_come_from_the_oracle():
-    np.testing.assert_allclose(digits_losses.LOSSES, digits_oracle.train(50)[0], rtol=0., atol=1e-12)
+    np.testing.assert_allclose(digits_losses.LOSSES, digits_oracle.train(50)[0], rtol=0., atol=1e-11)
 
 
 @pytest.mark.parametrize("change", [{"clip": 9.}, {"gate": 9.}])
