@@ -1,0 +1,40 @@
+# -*- coding: utf-8 -*-
+"""The `mode` of a test: each test that asks for one runs once in every mode this process has.
+
+The environment variable TEST_SETUP says what the process is: `graph`, `eager` or `override` (see harness.py).
+"""
+from __future__ import absolute_import, division, print_function
+
+import os
+import warnings
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+if os.environ.get("TEST_SETUP") == "override":
+    os.environ["TFGRADCOMPAT_ROUTE"] = "override"
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import harness
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "clause(number): the clause of docs/contract.md that the test checks")
+
+
+    config.addinivalue_line("markers", "needs(attribute, ...): run only in the modes that have these attributes of a mode")
+
+
+def pytest_generate_tests(metafunc):
+    needs = [name for mark in metafunc.definition.iter_markers("needs") for name in mark.args]
+    modes = [mode for mode in harness.MODES if all(getattr(mode, name) for name in needs)]
+    if "mode" in metafunc.fixturenames and "kind" in metafunc.fixturenames:
+        pairs = [(mode, kind) for mode in modes for kind in mode.variable_kinds]
+        metafunc.parametrize("mode,kind", pairs, ids=["%s-%s" % (mode.name, kind) for mode, kind in pairs])
+    elif "mode" in metafunc.fixturenames:
+        metafunc.parametrize("mode", modes, ids=[mode.name for mode in modes])
+
+
+def pytest_report_header(config):
+    return "TensorFlow %s, set-up %s, modes %s" % (
+        harness.tf.__version__, harness.SETUP, " ".join(mode.name for mode in harness.MODES))

@@ -1,0 +1,467 @@
+# -*- coding: utf-8 -*-
+"""One small set of verbs that means the same on every TensorFlow and in every mode.
+
+A test says *what* is computed and a mode says *where*:
+
+    mode.run(f, 1., 2.)            the values of f, as numpy
+    mode.gradients(f, 1., 2.)      one numpy array, or None, per argument
+    mode.higher(f, 2, 1.)          first and second gradients
+    mode.execute(program, 1.)      any program that makes tensors of tensors
+
+Arguments are numbers, lists and numpy arrays, which reach the function as tensors, and `variable(...)`, which reaches it as a
+fresh, initialised variable; gradients are taken with respect to both.
+
+The modes, of which one process has the ones its set-up (see `SETUP`) and its TensorFlow allow:
+
+    graph             a `tf.Graph` of its own and a session; with eager enabled the graph is entered under it (1.9 and newer)
+    eager             operations run at once, gradients by tape
+    function          inside `tf.function` (before 1.14 `contrib.eager.defun`), the tape around the function
+    function_inside   the same with the tape inside the function
+"""
+from __future__ import absolute_import, division, print_function
+
+import collections
+import os
+import re
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+VERSION = tuple(int(part) for part in re.match(r"(\d+)\.(\d+)", tf.__version__).groups())
+PY2 = sys.version_info[0] == 2
+v1 = tf.compat.v1 if VERSION >= (1, 13) else tf
+
+SETUP = os.environ.get("TEST_SETUP") or ("eager" if VERSION >= (2, 0) else "graph")
+if SETUP not in ("graph", "eager", "override"):
+    raise ValueError("TEST_SETUP is %r: expected graph, eager or override" % SETUP)
+
+EAGER = VERSION >= (2, 0) or SETUP == "eager"
+if EAGER and VERSION < (2, 0):
+    if VERSION >= (1, 7):
+        tf.enable_eager_execution()
+    else:
+        tf.contrib.eager.enable_eager_execution()
+
+# From this release on a tape may be opened inside a function: before 1.8 TensorFlow itself raises.
+TAPE_INSIDE_FROM = (1, 8)
+# Before this release the second derivative of any operation is None, or a LookupError, when the tapes stand around a function.
+HIGHER_ORDER_AROUND_FUNCTION_FROM = (1, 15)
+GRAPH_UNDER_EAGER_FROM = (1, 9)
+HAS_FUNCTION = VERSION >= (1, 14)
+KERAS_3 = VERSION >= (2, 16)
+
+
+# ---------------------------------------------------------------------------------------------- what the releases call things
+def _import(module, name):
+    return getattr(__import__(module, fromlist=[name]), name)
+
+
+if VERSION >= (1, 8):
+    GradientTape = tf.GradientTape
+elif EAGER:
+    GradientTape = tf.contrib.eager.GradientTape
+
+if VERSION >= (2, 0):
+    do_not_convert = tf.autograph.experimental.do_not_convert
+elif VERSION >= (1, 14):
+    do_not_convert = _import("tensorflow.python.autograph.impl.api", "do_not_convert")()
+    if not callable(do_not_convert):
+        do_not_convert = tf.autograph.experimental.do_not_convert
+else:
+    do_not_convert = lambda f: f  # AutoGraph is not used here before 1.14
+
+IndexedSlices = tf.IndexedSlices
+HAS_RESOURCE = VERSION >= (1, 2)
+
+
+def compiled_function(f, **options):
+    """`f` as a TensorFlow function of this release."""
+    if VERSION >= (1, 14):
+        return tf.function(f, **options)
+    if VERSION >= (1, 13):
+        return tf.contrib.eager.function(f, autograph=False, **options)
+    return tf.contrib.eager.defun(f, **options)
+
+
+# ----------------------------------------------------------------------------------------------------------- arguments
+class variable(object):
+    """A variable to be made afresh where the test runs.
+
+    `kind` is "ref" (graph mode only), "resource", "keras" (made by a Keras layer) or None, the mode's own default.
+    """
+
+    def __init__(self, value, kind=None, name="v", trainable=True):
+        self.value, self.kind, self.name, self.trainable = as_array(value), kind, name, trainable
+
+    def make(self, mode):
+        kind = self.kind or mode.variable_kinds[0]
+        assert kind in mode.variable_kinds, "no %s variables in %s" % (kind, mode)
+        if kind == "keras":
+            initial = self.value
+            layer = tf.keras.layers.Layer(dtype=initial.dtype.name)
+            initializer = lambda shape, dtype=None, **_: tf.constant(initial)
+            return layer.add_weight(name=self.name, shape=initial.shape, dtype=initial.dtype.name, trainable=self.trainable,
+                                    initializer=initializer)
+        if mode.in_graph:
+            return get_variable(self.name, self.value, kind == "resource", self.trainable)
+        if VERSION >= (2, 0):
+            return tf.Variable(self.value, name=self.name, trainable=self.trainable)
+        ResourceVariable = _import("tensorflow.python.ops.resource_variable_ops", "ResourceVariable")
+        return ResourceVariable(self.value, name=self.name, trainable=self.trainable)
+
+
+def get_variable(name, value, use_resource, trainable=True):
+    """`tf.get_variable` in the current graph, with an explicit kind."""
+    value = as_array(value)
+    options = {}
+    if VERSION >= (1, 2):
+        options["use_resource"] = use_resource
+    else:
+        assert not use_resource
+    return v1.get_variable(name, shape=value.shape, dtype=tf.as_dtype(value.dtype), trainable=trainable,
+                           initializer=v1.constant_initializer(value, dtype=tf.as_dtype(value.dtype)), **options)
+
+
+def as_array(value):
+    """A number, list or array as an array: floats become float32 unless they are numpy already."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value)
+    array = np.asarray(value)
+    if array.dtype == np.float64:
+        return array.astype(np.float32)
+    if array.dtype in (np.int64, np.int32):
+        return array.astype(np.int32)
+    if array.dtype == np.complex128:
+        return array.astype(np.complex64)
+    return array
+
+
+# --------------------------------------------------------------------------------------------------------------- nests
+def is_tensor(value):
+    return isinstance(value, (tf.Tensor, IndexedSlices)) or (
+        hasattr(value, "dtype") and hasattr(value, "shape") and not isinstance(value, (np.ndarray, np.generic)))
+
+
+@do_not_convert
+def flatten(nest):
+    """`(leaves, rebuild)` of lists, tuples, namedtuples and dicts; `rebuild(leaves)` gives the same nest of others."""
+    if isinstance(nest, dict):
+        keys = sorted(nest)
+        children, make = [nest[key] for key in keys], lambda values: type(nest)(zip(keys, values))
+    elif isinstance(nest, tuple) and hasattr(nest, "_fields"):
+        children, make = list(nest), lambda values: type(nest)(*values)
+    elif isinstance(nest, (list, tuple)) and not hasattr(nest, "dense_shape"):
+        children, make = list(nest), type(nest)
+    else:
+        return [nest], lambda leaves: leaves[0]
+    parts = [flatten(child) for child in children]
+    sizes = [len(leaves) for leaves, _ in parts]
+
+    def rebuild(leaves):
+        values, start = [], 0
+        for (_, child), size in zip(parts, sizes):
+            values.append(child(leaves[start:start + size]))
+            start += size
+        return make(values)
+
+    return [leaf for leaves, _ in parts for leaf in leaves], rebuild
+
+
+@do_not_convert
+def split_tensors(nest):
+    """`(tensors, merge)`: the tensors of a nest, and a way to put others in their place."""
+    leaves, rebuild = flatten(nest)
+    places = [i for i, leaf in enumerate(leaves) if is_tensor(leaf)]
+
+    def merge(tensors):
+        filled = list(leaves)
+        for place, tensor in zip(places, tensors):
+            filled[place] = tensor
+        return rebuild(filled)
+
+    return [leaves[place] for place in places], merge
+
+
+def is_float(tensor):
+    return tensor.dtype.is_floating or tensor.dtype.is_complex
+
+
+@do_not_convert
+def dense(gradient, like):
+    """A gradient as one tensor, and None as None."""
+    if not isinstance(gradient, IndexedSlices):
+        return gradient
+    if gradient.dense_shape is not None:
+        return tf.convert_to_tensor(gradient)
+    segment_sum = tf.math.unsorted_segment_sum if VERSION >= (1, 13) else tf.unsorted_segment_sum
+    return segment_sum(gradient.values, gradient.indices, tf.shape(like)[0])
+
+
+@do_not_convert
+def add_up(tensors):
+    """The sum of all elements of all tensors that are not None; None when there are none."""
+    sums = [tf.reduce_sum(tensor) for tensor in tensors if tensor is not None]
+    total = sums[0] if sums else None
+    for other in sums[1:]:
+        total = total + tf.cast(other, total.dtype)
+    return total
+
+
+# --------------------------------------------------------------------------------------------------------------- modes
+class Mode(object):
+    """Where a test runs. `in_graph`: operations go to a plain graph; `in_function`: `f` is traced by a TensorFlow function."""
+
+    def __init__(self, name):
+        self.name = name
+        self.in_graph = name == "graph"
+        self.in_function = name.startswith("function")
+        self.tape_inside = name == "function_inside"
+        self.uses_tape = not self.in_graph
+        self.autograph = self.in_function and HAS_FUNCTION
+        self.higher_order = self.tape_inside or not self.in_function or VERSION >= HIGHER_ORDER_AROUND_FUNCTION_FROM
+        # The functions of 1.5 and 1.6 cannot give back the IndexedSlices that a gradient inside them may be.
+        self.sparse_gradients = not self.in_function or VERSION >= (1, 7)
+        self.last_sparse = None
+        if self.in_graph:
+            self.variable_kinds = ["ref"] + (["resource"] if HAS_RESOURCE else [])
+        else:
+            self.variable_kinds = ["resource"] + (["keras"] if VERSION >= (1, 14) else [])
+
+    def __repr__(self):
+        return "<mode %s, TensorFlow %s, set-up %s>" % (self.name, tf.__version__, SETUP)
+
+    # ---------------------------------------------------------------------------------------------- the four verbs
+    def run(self, f, *arrays, **options):
+        """The values of `f(*arrays)`: tensors become numpy, everything else in the nest stays."""
+        if self.tape_inside:
+            return self.execute(f, *arrays, **options)
+        return self.execute(self.wrap(f, options.get("shapes")), *arrays, **options)
+
+    def gradients(self, f, *arrays, **options):
+        """The gradients of all float outputs of `f` together with respect to its arguments, as numpy or None.
+
+        `upstream`: one array per float output, by default ones. `wrt`: positions of the arguments, by default all.
+        `shapes`: static shapes the tensors shall have where a mode can know less than the array tells.
+        Afterwards `mode.last_sparse` tells which gradients came as IndexedSlices.
+        """
+        return self.value_and_gradients(f, *arrays, **options)[1]
+
+    def value_and_gradients(self, f, *arrays, **options):
+        upstream, wrt = options.pop("upstream", None), options.pop("wrt", None)
+        f = self.wrap(f, options.get("shapes"))
+
+        def program(*args):
+            sources = args if wrt is None else [args[i] for i in wrt]
+            return self.symbolic_gradients(f, args, sources, upstream)
+
+        return self.execute(program, *arrays, **options)
+
+    def higher(self, f, order, *arrays):
+        """`[first, second, ...]`: each the gradients of the sum of the ones before with respect to all arguments."""
+        f = self.wrap(f)
+
+        def program(*args):
+            found = []
+
+            def derivative(n):
+                if n == 0:
+                    return f
+                before = derivative(n - 1)
+
+                def summed(*args):
+                    gradients = self.symbolic_gradients(before, args, args)[1]
+                    if n == len(found) + 1:
+                        found.append(gradients)
+                    return add_up(gradients)
+
+                return summed
+
+            derivative(order)(*args)
+            return found
+
+        return self.execute(program, *arrays)
+
+    def execute(self, program, *arrays, **options):
+        """Run a program of tensors here; its tensors come back as numpy."""
+        shapes = options.pop("shapes", None)
+        assert not options, options
+        run = self._execute_in_graph if self.in_graph else self._execute_eagerly
+        return run(program, arrays, shapes)
+
+    # ------------------------------------------------------------------------------------- for programs of the tests
+    def wrap(self, f, shapes=None):
+        """`f` as the mode calls it: traced, where the function is inside the tape."""
+        return compiled(f, shapes) if self.in_function and not self.tape_inside else f
+
+    def symbolic_gradients(self, f, args, sources, upstream=None):
+        """`(outputs, gradients)` of a call, as tensors."""
+        if self.in_graph:
+            outputs = f(*args)
+            gradients = gradients_of(outputs, sources, upstream)
+        else:
+            outputs, gradients = _tape_gradients(f, args, sources, upstream)
+        self.last_sparse = [isinstance(gradient, IndexedSlices) for gradient in gradients]
+        return outputs, [dense(gradient, source) for gradient, source in zip(gradients, sources)]
+
+    # ------------------------------------------------------------------------------------------------------- inside
+    def _execute_in_graph(self, program, arrays, shapes):
+        with tf.Graph().as_default() as graph:
+            args, feed = [], {}
+            for i, value in enumerate(arrays):
+                if isinstance(value, variable):
+                    args.append(value.make(self))
+                    continue
+                value = as_array(value)
+                shape = value.shape if shapes is None or shapes[i] is None else shapes[i]
+                placeholder = v1.placeholder(tf.as_dtype(value.dtype), None if shape == "unknown" else shape)
+                args.append(placeholder)
+                feed[placeholder] = value
+            result = program(*args)
+            tensors, merge = split_tensors(result)
+            with new_session(graph) as session:
+                session.run(v1.global_variables_initializer())
+                return merge(session.run(tensors, feed) if tensors else [])
+
+    def _execute_eagerly(self, program, arrays, shapes):
+        made = [value.make(self) if isinstance(value, variable) else None for value in arrays]
+        tensors = [tf.constant(as_array(value)) for value in arrays if not isinstance(value, variable)]
+
+        def call(*tensors):
+            return program(*fill(made, tensors))
+
+        if self.tape_inside:
+            call = compiled(call, None if shapes is None else [s for s, m in zip(shapes, made) if m is None])
+        results, merge = split_tensors(call(*tensors))
+        return merge([as_numpy(result) for result in results])
+
+
+@do_not_convert
+def fill(made, tensors):
+    tensors = iter(tensors)
+    return [next(tensors) if value is None else value for value in made]
+
+
+def compiled(f, shapes=None):
+    """`f` as a TensorFlow function that may return any nest."""
+    box = {}
+
+    def traced(*tensors):
+        tensors, box["merge"] = split_tensors(f(*tensors))
+        return tensors
+
+    functions = []
+
+    @do_not_convert
+    def call(*args):
+        if shapes is not None and HAS_FUNCTION:
+            if not functions:
+                signature = [tf.TensorSpec(None if shape == "unknown" else arg.shape if shape is None else shape, arg.dtype)
+                             for arg, shape in zip(args, shapes)]
+                functions.append(compiled_function(traced, input_signature=signature))
+        elif not functions:
+            functions.append(compiled_function(traced))
+        found = functions[0](*args)
+        if found is None:
+            found = []
+        if not isinstance(found, (list, tuple)):
+            found = [found]
+        return box["merge"](list(found))
+
+    return call
+
+
+def gradients_of(outputs, sources, upstream=None):
+    """`tf.gradients` of all float tensors in a nest of outputs; only in a graph."""
+    targets = [tensor for tensor in split_tensors(outputs)[0] if is_float(tensor)]
+    if not targets:
+        return [None] * len(sources)
+    if upstream is not None:
+        upstream = [tf.constant(np.asarray(up, dtype=target.dtype.as_numpy_dtype))
+                    for up, target in zip(upstream, targets)]
+    return v1.gradients(targets, list(sources), upstream)
+
+
+def _tape_gradients(f, args, sources, upstream):
+    with GradientTape() as tape:
+        for arg in args:
+            if isinstance(arg, tf.Tensor) and is_float(arg):
+                tape.watch(arg)
+        outputs = f(*args)
+        target = _weighted_sum(outputs, upstream)
+    if target is None:
+        return outputs, [None] * len(sources)
+    return outputs, tape.gradient(target, [tape_source(source) for source in sources])
+
+
+@do_not_convert
+def _weighted_sum(outputs, upstream):
+    """What a tape differentiates: the one output, or the sum of all outputs times their upstream gradients."""
+    targets = [tensor for tensor in split_tensors(outputs)[0] if is_float(tensor)]
+    if len(targets) == 1 and upstream is None:
+        return targets[0]
+    if upstream is not None:
+        targets = [target * tf.constant(np.conj(np.asarray(up, dtype=target.dtype.as_numpy_dtype)))
+                   for target, up in zip(targets, upstream)]
+    return add_up(targets)
+
+
+def tape_source(source):
+    """What a tape knows an argument as: a Keras 3 variable wraps the variable that is watched."""
+    return source.value if KERAS_3 and isinstance(source, tf.keras.Variable) else source
+
+
+def as_numpy(tensor):
+    if isinstance(tensor, IndexedSlices):
+        tensor = tf.convert_to_tensor(tensor)
+    if hasattr(tensor, "numpy"):
+        return tensor.numpy()
+    return np.asarray(tensor)
+
+
+def new_session(graph):
+    """A session that leaves the other processes their share of the machine."""
+    return v1.Session(graph=graph, config=v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1))
+
+
+def modes():
+    """The modes of this process."""
+    if SETUP == "graph" or (SETUP == "override" and VERSION < (2, 0)):
+        names = ["graph"]
+    elif SETUP == "override":
+        names = ["graph", "function", "function_inside"]
+    else:
+        names = ["eager", "function"]
+        if VERSION >= TAPE_INSIDE_FROM:
+            names.append("function_inside")
+        if VERSION >= GRAPH_UNDER_EAGER_FROM:
+            names.append("graph")
+    return [Mode(name) for name in names]
+
+
+MODES = modes()
+
+
+# -------------------------------------------------------------------------------------------------------------- checks
+def check(mode, f, arrays, gradients=None, value=None, rtol=1e-6, **options):
+    """Values and gradients of `f(*arrays)` are these; None means None, not zeros. `value`: one array, or one per output."""
+    got_value, got = mode.value_and_gradients(f, *arrays, **options)
+    if value is not None:
+        leaves = flatten(got_value)[0]
+        expected = [value] if len(leaves) == 1 else value
+        assert len(leaves) == len(expected), (got_value, value)
+        for one, other in zip(leaves, expected):
+            np.testing.assert_allclose(one, other, rtol=rtol)
+    if gradients is not None:
+        same(got, gradients, rtol)
+
+
+def same(got, expected, rtol=1e-6):
+    """Two lists of gradients are alike, None and shapes included."""
+    assert len(got) == len(expected), (got, expected)
+    for i, (one, other) in enumerate(zip(got, expected)):
+        if one is None or other is None:
+            assert one is None and other is None, "gradient %d is %r, expected %r" % (i, one, other)
+        else:
+            assert np.shape(one) == np.shape(other), "gradient %d is %r, expected %r" % (i, one, other)
+            np.testing.assert_allclose(one, other, rtol=rtol, err_msg="gradient %d" % i)

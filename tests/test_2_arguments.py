@@ -1,0 +1,559 @@
+# -*- coding: utf-8 -*-
+"""Section 2 of docs/contract.md: arguments."""
+from __future__ import absolute_import, division, print_function
+
+import collections
+import sys
+import threading
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from harness import PY2, VERSION, check, compiled_function, gradients_of, is_tensor, new_session, v1, variable
+from tfgradcompat import custom_grad
+
+Pair = collections.namedtuple("Pair", "left right")
+
+
+@custom_grad
+def f(a, b, k=10.):
+    """a * b, with gradients that tell which argument they belong to: 100 * k for a and -k for b."""
+    def grad(dy):
+        return 100. * k * dy, -k * dy
+    return a * b, grad
+
+
+# ----------------------------------------------------------------------------------------------------------- 2.1 binding
+@pytest.mark.clause("2.1")
+@pytest.mark.parametrize("call, k", [
+    (lambda x, y: f(x, y), 10.),
+    (lambda x, y: f(a=x, b=y), 10.),
+    (lambda x, y: f(b=y, a=x), 10.),
+    (lambda x, y: f(x, b=y), 10.),
+    (lambda x, y: f(x, y, 2.), 2.),
+    (lambda x, y: f(x, y, k=2.), 2.),
+    (lambda x, y: f(k=2., b=y, a=x), 2.),
+    (lambda x, y: f(*[x, y]), 10.),
+    (lambda x, y: f(x, **{"b": y, "k": 2.}), 2.),
+], ids=["positional", "all by keyword", "keywords in another order", "mixed", "positional option", "option by keyword",
+        "everything by keyword", "unpacked list", "unpacked dictionary"])
+def test_every_way_to_pass_an_argument(mode, call, k):
+    check(mode, call, [3., 2.], [100. * k, -k], value=6.)
+
+
+@pytest.mark.clause("2.1")
+def test_a_default_is_seen_by_f(mode):
+    seen = []
+
+    @custom_grad
+    def g(x, how="half", mask=None):
+        seen.append((how, mask))
+        return x * 1., lambda dy: .5 * dy
+
+    check(mode, g, [2.], [.5])
+    check(mode, lambda x: g(x, mask=3), [2.], [.5])
+    assert set(seen) == {("half", None), ("half", 3)}
+
+
+@pytest.mark.clause("2.1")
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_star_args(mode, count):
+    @custom_grad
+    def g(*xs):
+        total = xs[0]
+        for x in xs[1:]:
+            total = total + x
+        return total * 1., lambda dy: [(i + 1.) * dy for i in range(len(xs))]
+
+    check(mode, g, [float(i) for i in range(count)], [i + 1. for i in range(count)], value=float(sum(range(count))))
+
+
+@pytest.mark.clause("2.1")
+def test_star_args_behind_named_ones(mode):
+    @custom_grad
+    def g(a, *rest, **options):
+        def grad(dy):
+            return [options["k"] * dy] + [-dy] * len(rest)
+        return a * rest[0] * rest[1], grad
+
+    check(mode, lambda x, y, z: g(x, y, z, k=4.), [2., 3., 5.], [4., -1., -1.], value=30.)
+
+
+@pytest.mark.clause("2.1")
+def test_tensors_in_star_star_kwargs_come_by_name(mode):
+    # a dictionary is flattened by sorted key: x, then alpha, then beta, however they were passed
+    @custom_grad
+    def g(x, **tensors):
+        def grad(dy):
+            return 2. * dy, 3. * dy, 5. * dy
+        return x * tensors["alpha"] / tensors["beta"], grad
+
+    check(mode, lambda x, a, b: g(x, beta=b, alpha=a), [6., 2., 3.], [2., 3., 5.], value=4.)
+    check(mode, lambda x, a, b: g(alpha=a, x=x, beta=b), [6., 2., 3.], [2., 3., 5.], value=4.)
+
+
+@pytest.mark.clause("2.1")
+@pytest.mark.skipif(PY2, reason="keyword-only arguments are Python 3 syntax (2.1)")
+def test_keyword_only_arguments_keep_the_order_of_the_signature(mode):
+    scope = {"custom_grad": custom_grad}
+    exec("@custom_grad\n"
+         "def g(x, *, zeta, alpha=2.):\n"
+         "    return x * zeta * alpha, lambda dy: (3. * dy, 5. * dy) if isinstance(alpha, float) else (3. * dy, 5. * dy, 7. * dy)\n",
+         scope)
+    g = scope["g"]
+    check(mode, lambda x, z: g(x, zeta=z), [3., 4.], [3., 5.], value=24.)
+    check(mode, lambda x, z, a: g(x, alpha=a, zeta=z), [3., 4., 5.], [3., 5., 7.], value=60.)
+
+
+@pytest.mark.clause("2.1")
+def test_an_argument_may_be_called_like_our_own_words(mode):
+    @custom_grad
+    def g(self, f, name, args, kwargs, variables, dy=None):
+        return self * f * name * args * kwargs * variables, lambda d: [2. * d] * 6
+
+    check(mode, lambda *xs: g(xs[0], kwargs=xs[4], f=xs[1], name=xs[2], args=xs[3], variables=xs[5]), [1.] * 6, [2.] * 6)
+
+
+# -------------------------------------------------------------------------------------------------------------- 2.2 nests
+class Box(object):
+    """What `attr.s` makes, as far as TensorFlow's nests look at it."""
+
+    class _Attribute(object):
+        def __init__(self, name):
+            self.name = name
+
+    __attrs_attrs__ = (_Attribute("left"), _Attribute("right"))
+
+    def __init__(self, left, right):
+        self.left, self.right = left, right
+
+
+NESTS = [
+    ("list", lambda a, b: [a, b], lambda n: (n[0], n[1])),
+    ("tuple", lambda a, b: (a, b), lambda n: (n[0], n[1])),
+    ("namedtuple", Pair, lambda n: (n.left, n.right)),
+    ("dict", lambda a, b: {"a": a, "b": b}, lambda n: (n["a"], n["b"])),
+    ("ordered dict", lambda a, b: collections.OrderedDict([("z", b), ("y", a)]), lambda n: (n["y"], n["z"])),
+    ("default dict", lambda a, b: collections.defaultdict(list, {"a": a, "b": b}), lambda n: (n["a"], n["b"])),
+    ("attrs", Box, lambda n: (n.left, n.right)),
+    ("list of lists", lambda a, b: [[a], [[b]]], lambda n: (n[0][0], n[1][0][0])),
+    ("dict of tuples", lambda a, b: {"k": (a, 7), "l": {"m": [None, b]}}, lambda n: (n["k"][0], n["l"]["m"][1])),
+    ("with empty ones", lambda a, b: [[], a, (), {}, b], lambda n: (n[1], n[4])),
+]
+
+
+@pytest.mark.clause("2.2")
+@pytest.mark.parametrize("pack, unpack", [nest[1:] for nest in NESTS], ids=[nest[0] for nest in NESTS])
+@pytest.mark.parametrize("form", ["flat", "structured"])
+def test_nest_as_argument(mode, pack, unpack, form):
+    seen = []
+
+    @custom_grad
+    def g(nest, k=2.):
+        a, b = unpack(nest)
+        seen.append((type(nest), is_tensor(a), is_tensor(b)))
+
+        def grad(dy):
+            if form == "flat":
+                return 3. * dy, 4. * k * dy
+            return pack(3. * dy, 4. * k * dy)
+
+        return a * b, grad
+
+    check(mode, lambda x, y: g(pack(x, y)), [2., 5.], [3., 8.], value=10.)
+    check(mode, lambda x, y: g(k=1., nest=pack(x, y)), [2., 5.], [3., 4.], value=10.)
+    assert set(seen) == {(type(pack(1, 2)), True, True)}
+
+
+@pytest.mark.clause("2.2")
+def test_attrs_class(mode):
+    attr = pytest.importorskip("attr")
+    Point = attr.make_class("Point", ["x", "y"])
+
+    @custom_grad
+    def g(point):
+        return point.x * point.y, lambda dy: Point(3. * dy, 4. * dy)
+
+    check(mode, lambda x, y: g(Point(x, y)), [2., 5.], [3., 4.], value=10.)
+
+
+@pytest.mark.clause("2.2")
+def test_what_is_no_tensor_is_untouched(mode):
+    marker, seen = object(), []
+    others = (3, 2.5, True, None, "half", b"bytes", marker, len, {"no tensor": "here"}, np.float32, slice(1, 2))
+
+    @custom_grad
+    def g(x, *args, **kwargs):
+        seen.append((args, kwargs))
+        return x * args[0], lambda dy: 5. * dy
+
+    check(mode, lambda x: g(x, *others, option=marker, empty=[]), [2.], [5.], value=6.)
+    for args, kwargs in seen:
+        assert [type(arg) for arg in args] == [type(other) for other in others]
+        assert args == others
+        assert args[6] is marker and kwargs["option"] is marker and kwargs["empty"] == []
+
+
+@pytest.mark.clause("2.2")
+def test_numpy_arrays_become_tensors(mode):
+    seen = []
+
+    @custom_grad
+    def g(x, w):
+        seen.append((is_tensor(w), w.dtype, w.get_shape().as_list()))
+        return x * w, lambda dy: (dy * w, None)
+
+    w = np.array([3., 4.], np.float32)
+    check(mode, lambda x: g(x, w), [[1., 2.]], [[3., 4.]], value=[3., 8.])
+    np.testing.assert_array_equal(w, [3., 4.])
+    assert set(map(repr, seen)) == {repr((True, tf.float32, [2]))}
+
+
+@pytest.mark.clause("2.2")
+def test_without_any_tensor_among_the_arguments(mode):
+    @custom_grad
+    def g(k, name=None):
+        return tf.constant([1., 2.]) * k, lambda dy: ()
+
+    np.testing.assert_array_equal(mode.run(lambda x: [g(3.), x], 1.)[0], [3., 6.])
+
+
+@pytest.mark.clause("2.2")
+def test_without_any_argument(mode):
+    @custom_grad
+    def g():
+        return tf.constant([1., 2.]), lambda dy: None
+
+    np.testing.assert_array_equal(mode.run(lambda x: [g(), x], 1.)[0], [1., 2.])
+
+
+@pytest.mark.clause("2.2")
+def test_numbers_alone_give_a_number(mode):
+    @custom_grad
+    def g(x):
+        return x * 2., lambda dy: 9. * dy
+
+    assert mode.run(lambda x: [g(3.), x], 1.)[0] == 6.
+    assert mode.run(lambda x: [g(np.float32(3.)), x], 1.)[0] == 6.
+
+
+def sparse_tensor(values):
+    return tf.SparseTensor(tf.constant([[0, 0], [1, 1]], tf.int64), values, tf.constant([2, 2], tf.int64))
+
+
+@pytest.mark.clause("2.2")
+@pytest.mark.parametrize("form", ["values", "sparse tensor"])
+def test_sparse_tensor(mode, form):
+    # sum of twice the values, with a gradient of three: the input is `values`
+    seen = []
+
+    @custom_grad
+    def g(sparse, k):
+        seen.append(type(sparse).__name__)
+
+        def grad(dy):
+            values = k * dy * tf.ones_like(sparse.values)
+            return values if form == "values" else tf.SparseTensor(sparse.indices, values, sparse.dense_shape)
+
+        return tf.reduce_sum(v1.sparse_tensor_to_dense(sparse)) * 2., grad
+
+    check(mode, lambda v: g(sparse_tensor(v), 3.), [[1., 2.]], [[3., 3.]], value=6.)
+    assert set(seen) == {"SparseTensor"}
+
+
+@pytest.mark.clause("2.2")
+def test_sparse_tensor_in_a_nest(mode):
+    @custom_grad
+    def g(x, nest):
+        return x * tf.reduce_sum(nest["s"][0].values), lambda dy: (2. * dy, dy * tf.constant([3., 4.]))
+
+    check(mode, lambda x, v: g(x, {"s": [sparse_tensor(v), None]}), [5., [1., 2.]], [2., [3., 4.]], value=15.)
+
+
+@pytest.mark.clause("2.2")
+@pytest.mark.skipif(VERSION < (1, 13), reason="RaggedTensor came with TensorFlow 1.13 (2.2)")
+@pytest.mark.parametrize("form", ["values", "ragged tensor"])
+def test_ragged_tensor(mode, form):
+    seen = []
+
+    def ragged(values):
+        return tf.RaggedTensor.from_row_splits(values, tf.constant([0, 2, 3], tf.int64))
+
+    @custom_grad
+    def g(rows):
+        seen.append(type(rows).__name__)
+
+        def grad(dy):
+            values = 3. * dy * tf.ones_like(rows.flat_values)
+            return values if form == "values" else rows.with_flat_values(values)
+
+        return tf.reduce_sum(rows.flat_values) * 2., grad
+
+    check(mode, lambda v: g(ragged(v)), [[1., 2., 4.]], [[3., 3., 3.]], value=14.)
+    assert set(seen) == {"RaggedTensor"}
+
+
+@pytest.mark.clause("2.2")
+def test_variable_as_argument(mode, kind):
+    seen = []
+
+    @custom_grad
+    def g(x, w):
+        seen.append(isinstance(w, tf.Tensor))
+        return x * w, lambda dy: (dy * w, 10. * dy * x)
+
+    check(mode, g, [2., variable(3., kind)], [3., 20.], value=6.)
+    check(mode, lambda x, w: g(w=w, x=x), [2., variable(3., kind)], [3., 20.], value=6.)
+    assert set(seen) == {True}
+
+
+@pytest.mark.clause("2.2")
+def test_variable_in_a_nest_and_twice(mode, kind):
+    @custom_grad
+    def g(nest):
+        return nest["a"] * nest["b"][0], lambda dy: {"a": 2. * dy, "b": [3. * dy]}
+
+    check(mode, lambda w: g({"a": w, "b": [w]}), [variable(5., kind)], [5.], value=25.)
+
+
+@pytest.mark.clause("2.2")
+def test_vector_variable_and_variable_that_is_not_trained(mode, kind):
+    @custom_grad
+    def g(x, w, moving):
+        return x * w + moving, lambda dy: (dy * w, 10. * dy, None)
+
+    check(mode, g, [2., variable([3., 4.], kind), variable([1., 1.], kind, name="m", trainable=False)], [7., [10., 10.]],
+          value=[7., 9.], wrt=[0, 1])
+
+
+# ------------------------------------------------------------------------------------------------- 2.3 one gradient per input
+FORMS = [
+    ("flat list", lambda x, y, z: [x, y, z]),
+    ("flat tuple", lambda x, y, z: (x, y, z)),
+    ("structured", lambda x, y, z: (x, [y, z])),
+    ("structured as a list", lambda x, y, z: [x, (y, z)]),
+    ("one entry per argument", lambda x, y, z: (x, [y, z], None)),
+    ("one entry per leaf", lambda x, y, z: (x, y, z, None)),
+    ("one entry per leaf, a number", lambda x, y, z: [x, y, z, 0.]),
+]
+
+
+@pytest.mark.clause("2.3")
+@pytest.mark.parametrize("form", [form[1] for form in FORMS], ids=[form[0] for form in FORMS])
+def test_forms_of_several_gradients(mode, form):
+    @custom_grad
+    def g(x, pair, k=1.):
+        return x * pair[0] * pair[1] * k, lambda dy: form(2. * dy, 3. * dy, 5. * dy)
+
+    check(mode, lambda x, y, z: g(x, [y, z]), [1., 1., 1.], [2., 3., 5.])
+
+
+@pytest.mark.clause("2.3")
+@pytest.mark.parametrize("form, expected", [
+    (lambda x, y, z: (x, None, z), [2., None, 5.]),
+    (lambda x, y, z: (None, [y, None]), [None, 3., None]),
+    (lambda x, y, z: (None, None, None), [None, None, None]),
+], ids=["flat", "in the structure", "for each"])
+def test_none_adds_nothing(mode, form, expected):
+    @custom_grad
+    def g(x, pair):
+        return x * pair[0] * pair[1], lambda dy: form(2. * dy, 3. * dy, 5. * dy)
+
+    check(mode, lambda x, y, z: g(x, [y, z]), [1., 1., 1.], expected)
+
+
+@pytest.mark.clause("2.3")
+def test_none_leaves_other_paths_alone(mode):
+    @custom_grad
+    def g(x, y):
+        return x * y, lambda dy: (dy, None)
+
+    check(mode, lambda x, y: g(x, y) + y, [2., 3.], [1., 1.])
+
+
+@pytest.mark.clause("2.3")
+@pytest.mark.parametrize("form", [lambda d: d, lambda d: [d], lambda d: (d,)], ids=["bare", "list", "tuple"])
+def test_forms_of_one_gradient(mode, form):
+    @custom_grad
+    def g(x):
+        return x * 1., lambda dy: form(5. * dy)
+
+    check(mode, g, [[1., 2.]], [[5., 5.]])
+
+
+@pytest.mark.clause("2.3")
+@pytest.mark.parametrize("form", [lambda a, b: [a, b], lambda a, b: (a, b), lambda a, b: [[a, b]], lambda a, b: ((a, b),)],
+                         ids=["flat list", "flat tuple", "list in a list", "tuple in a tuple"])
+def test_forms_for_one_list_argument(mode, form):
+    @custom_grad
+    def g(pair):
+        return pair[0] * pair[1], lambda dy: form(3. * dy, 4. * dy)
+
+    check(mode, lambda x, y: g([x, y]), [1., 1.], [3., 4.])
+
+
+@pytest.mark.clause("2.3")
+@pytest.mark.parametrize("form", [lambda d: d, lambda d: [d], lambda d: (d,), lambda d: [d["a"], d["b"]]],
+                         ids=["dictionary", "in a list", "in a tuple", "flat"])
+def test_forms_for_one_dictionary_argument(mode, form):
+    @custom_grad
+    def g(d):
+        return d["a"] * d["b"], lambda dy: form({"b": 4. * dy, "a": 3. * dy})
+
+    check(mode, lambda x, y: g({"b": y, "a": x}), [1., 1.], [3., 4.])
+
+
+@pytest.mark.clause("2.3")
+def test_entries_for_what_is_no_tensor_between_inputs(mode):
+    # native's habit: one entry per leaf, in place of what is no tensor stands None
+    @custom_grad
+    def g(x, mask, how, y):
+        return x * y, lambda dy: (2. * dy, None, None, 3. * dy)
+
+    check(mode, lambda x, y: g(x, None, "half", y), [1., 1.], [2., 3.])
+
+
+# --------------------------------------------------------------------------------------------------------- 2.4 calls
+@pytest.mark.clause("2.4")
+def test_arguments_are_left_as_they_were(mode):
+    kept = []
+
+    @custom_grad
+    def g(pair, options):
+        product = pair[0] * pair[1]
+        pair.append("more")
+        options["b"] = 5
+        return product, lambda dy: (3. * dy, 4. * dy)
+
+    def program(x, y):
+        pair, options = [x, y], {"a": 1}
+        result = g(pair, options)
+        kept.append(len(pair) == 2 and pair[0] is x and pair[1] is y and options == {"a": 1})
+        return result
+
+    check(mode, program, [1., 1.], [3., 4.])
+    assert all(kept)
+
+
+@pytest.mark.clause("2.4")
+def test_twice_in_one_graph(mode):
+    check(mode, lambda x, y: f(x, y) + f(y, x, k=2.), [3., 2.], [1000. - 2., -10. + 200.])
+
+
+@pytest.mark.clause("2.4")
+def test_chained(mode):
+    @custom_grad
+    def g(x):
+        return x * 1., lambda dy: 2. * dy
+
+    check(mode, lambda x: g(g(g(x))), [3.], [8.], value=3.)
+
+
+@pytest.mark.clause("2.4")
+def test_two_dtypes_in_one_graph(mode):
+    @custom_grad
+    def g(x):
+        return x * 2, lambda dy: 5 * dy
+
+    check(mode, lambda x, y: (g(x), g(y)), [np.float32([1, 2]), np.float64([3])], [[5, 5], [5]], value=([2, 4], [6]))
+
+
+@pytest.mark.clause("2.4")
+def test_nested_in_another_decorated_function(mode):
+    @custom_grad
+    def inner(x):
+        return x * 2., lambda dy: 7. * dy
+
+    @custom_grad
+    def outer(x):
+        return inner(x) + 1., lambda dy: 5. * dy
+
+    check(mode, outer, [3.], [5.], value=7.)
+    check(mode, lambda x: outer(inner(x)), [3.], [35.], value=13.)
+
+
+THREADS, CALLS = 8, 20
+
+
+def in_threads(work):
+    """`work(thread, call)` from many threads that the interpreter switches between all the time; the results by (thread, call)."""
+    results, errors = {}, []
+    start = threading.Event()
+
+    def run(thread):
+        try:
+            start.wait()
+            for call in range(CALLS):
+                results[thread, call] = work(thread, call)
+        except BaseException as error:  # handed to the test below: a thread has nobody to raise it to
+            errors.append(error)
+
+    if PY2:
+        before = sys.getcheckinterval()
+        sys.setcheckinterval(1)
+    else:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(THREADS)]
+        for thread in threads:
+            thread.start()
+        start.set()
+        for thread in threads:
+            thread.join()
+    finally:
+        if PY2:
+            sys.setcheckinterval(before)
+        else:
+            sys.setswitchinterval(before)
+    if errors:
+        raise errors[0]
+    return results
+
+
+@custom_grad
+def by(x, factor):
+    return x * 1., lambda dy: factor * dy
+
+
+def factor_of(thread, call):
+    return 1. + thread + 100. * call
+
+
+EXPECTED = {(thread, call): factor_of(thread, call) for thread in range(THREADS) for call in range(CALLS)}
+
+
+@pytest.mark.clause("2.4")
+def test_threads_each_with_its_own_graph(mode):
+    def work(thread, call):
+        return float(mode.gradients(lambda x: by(x, factor_of(thread, call)), 1.)[0])
+
+    assert in_threads(work) == EXPECTED
+
+
+@pytest.mark.clause("2.4")
+@pytest.mark.needs("in_graph")
+def test_threads_that_build_one_graph(mode):
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(1.)
+
+        def work(thread, call):
+            with graph.as_default(), tf.name_scope("thread%d_call%d/" % (thread, call)):
+                return by(x, factor_of(thread, call))
+
+        outputs = in_threads(work)
+        gradients = [gradients_of(outputs[key], [x])[0] for key in sorted(outputs)]
+        with new_session(graph) as session:
+            assert dict(zip(sorted(outputs), session.run(gradients))) == EXPECTED
+
+
+@pytest.mark.clause("2.4")
+@pytest.mark.needs("autograph")
+def test_threads_that_call_one_function(mode):
+    shared = compiled_function(lambda x, factor: by(x, factor))  # traced anew for each factor, by whichever thread comes first
+
+    def work(thread, call):
+        return float(mode.gradients(lambda x: shared(x, factor_of(thread % 2, call)), 1.)[0])
+
+    assert in_threads(work) == {(thread, call): factor_of(thread % 2, call) for thread, call in EXPECTED}

@@ -1,0 +1,342 @@
+# -*- coding: utf-8 -*-
+"""Section 3 of docs/contract.md: results."""
+from __future__ import absolute_import, division, print_function
+
+import collections
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from harness import IndexedSlices, VERSION, check, is_tensor, v1
+from tfgradcompat import custom_grad
+
+Pair = collections.namedtuple("Pair", "u v")
+
+
+class Box(object):
+    """What `attr.s` makes, as far as TensorFlow's nests look at it."""
+
+    class _Attribute(object):
+        def __init__(self, name):
+            self.name = name
+
+    __attrs_attrs__ = (_Attribute("u"), _Attribute("v"))
+
+    def __init__(self, u, v):
+        self.u, self.v = u, v
+
+
+# ---------------------------------------------------------------------------------------------------- 3.1 the result as it is
+@pytest.mark.clause("3.1")
+@pytest.mark.parametrize("pack, unpack", [
+    (lambda a, b: [a, b], lambda n: (n[0], n[1])),
+    (lambda a, b: (a, b), lambda n: (n[0], n[1])),
+    (Pair, lambda n: (n.u, n.v)),
+    (lambda a, b: {"u": a, "v": b}, lambda n: (n["u"], n["v"])),
+    (lambda a, b: collections.OrderedDict([("u", a), ("v", b)]), lambda n: (n["u"], n["v"])),
+    (Box, lambda n: (n.u, n.v)),
+    (lambda a, b: [[a], {"k": (b,)}, []], lambda n: (n[0][0], n[1]["k"][0])),
+], ids=["list", "tuple", "namedtuple", "dict", "ordered dict", "attrs", "nested"])
+def test_nest_as_result(mode, pack, unpack):
+    types = []
+
+    @custom_grad
+    def f(x):
+        return pack(x * 2., x * 3.), lambda du, dv: 5. * du + 7. * dv
+
+    def program(x):
+        result = f(x)
+        types.append(type(result))
+        return unpack(result)
+
+    check(mode, program, [1.], [75.], value=(2., 3.), upstream=[1., 10.])  # 5 * 1 + 7 * 10
+    assert set(types) == {type(pack(1, 2))}
+
+
+@pytest.mark.clause("3.1")
+@pytest.mark.parametrize("make", [lambda y: [y], lambda y: (y,), lambda y: {"only": y}], ids=["list", "tuple", "dict"])
+def test_nest_of_one(mode, make):
+    types = []
+
+    @custom_grad
+    def f(x):
+        return make(x * 2.), lambda dy: 5. * dy
+
+    def program(x):
+        result = f(x)
+        types.append((type(result), len(result)))
+        return result
+
+    check(mode, program, [1.], [5.], value=2.)
+    assert set(types) == {(type(make(1)), 1)}
+
+
+@pytest.mark.clause("3.1")
+def test_what_is_no_tensor_stays_and_has_no_dy(mode):
+    marker, seen = object(), []
+
+    @custom_grad
+    def f(x):
+        def grad(*dys):
+            seen.append(len(dys))
+            return 5. * dys[0] + 7. * dys[1]
+        return [None, x * 2., 3, "text", {"a": marker, "b": x * 3.}, 1.5], grad
+
+    def program(x):
+        none, u, three, text, nest, number = f(x)
+        seen.append((none, three, type(three), text, nest["a"] is marker, number, type(number)))
+        return u, nest["b"]
+
+    check(mode, program, [1.], [12.], value=(2., 3.))
+    assert set(seen) == {2, (None, 3, int, "text", True, 1.5, float)}
+
+
+@pytest.mark.clause("3.1")
+def test_the_input_itself(mode):
+    @custom_grad
+    def f(x):
+        return x, lambda dy: 9. * dy
+
+    check(mode, f, [1.], [9.], value=1.)
+    check(mode, lambda x: f(x) + x, [1.], [10.], value=2.)  # the input itself is not changed by the call
+    check(mode, lambda x: f(f(x)), [1.], [81.], value=1.)
+
+
+@pytest.mark.clause("3.1")
+def test_the_inputs_themselves_in_another_order(mode):
+    @custom_grad
+    def swap(x, y):
+        return (y, x), lambda dy, dx: (2. * dx, 3. * dy)
+
+    check(mode, swap, [1., 5.], [20., 3.], value=(5., 1.), upstream=[1., 10.])
+
+
+@pytest.mark.clause("3.1")
+def test_the_same_tensor_twice(mode):
+    @custom_grad
+    def f(x):
+        y = x * 2.
+        return [y, y], lambda da, db: 3. * da + 5. * db
+
+    check(mode, f, [1.], [53.], value=[2., 2.], upstream=[1., 10.])
+
+
+@pytest.mark.clause("3.1")
+def test_the_argument_list_itself(mode):
+    @custom_grad
+    def f(pair):
+        return pair, lambda da, db: [2. * da, 3. * db]
+
+    check(mode, lambda x, y: f([x, y]), [1., 2.], [2., 30.], value=[1., 2.], upstream=[1., 10.])
+
+
+@pytest.mark.clause("3.1")
+@pytest.mark.parametrize("shape", [(None, 3), (None, None), (2, 3), "unknown"], ids=str)
+def test_static_shapes_are_kept(mode, shape):
+    pairs = []
+
+    @custom_grad
+    def f(x):
+        y = x * 2.
+        pairs.append([y.get_shape()])
+        return y, lambda dy: 5. * dy
+
+    def program(x):
+        y = f(x)
+        pairs[-1].append(y.get_shape())
+        return y
+
+    check(mode, program, [np.ones((2, 3), np.float32)], [np.full((2, 3), 5.)], shapes=[shape])
+    for inside, outside in pairs:
+        assert inside.ndims == outside.ndims
+        if inside.ndims is not None:
+            assert inside.as_list() == outside.as_list()
+
+
+@pytest.mark.clause("3.1")
+def test_dtypes_are_kept(mode):
+    dtypes = []
+
+    @custom_grad
+    def f(x):
+        return (tf.cast(x, tf.float64), tf.cast(x, tf.int64), x > 0.), lambda d, di, db: tf.cast(5. * d, tf.float32)
+
+    def program(x):
+        result = f(x)
+        dtypes.append(tuple(t.dtype.name for t in result))
+        return result
+
+    check(mode, program, [[1., 2.]], [[5., 5.]])
+    assert set(dtypes) == {("float64", "int64", "bool")}
+
+
+@pytest.mark.clause("3.1")
+def test_array_as_result_becomes_a_tensor(mode):
+    seen = []
+
+    @custom_grad
+    def f(x):
+        return (np.array([1., 2.], np.float32), x * 1.), lambda da, db: 5. * db + tf.reduce_sum(da)
+
+    def program(x):
+        result = f(x)
+        seen.append(is_tensor(result[0]))
+        return result[0] * 3., result[1]
+
+    check(mode, program, [1.], [11.], value=([3., 6.], 1.))  # 5 + 3 + 3
+    assert set(seen) == {True}
+
+
+# ------------------------------------------------------------------------------------------------------ 3.2 one dy per output
+@pytest.mark.clause("3.2")
+def test_dys_come_in_the_order_of_sorted_keys(mode):
+    @custom_grad
+    def f(x):
+        return {"b": x * 5., "a": x * 2.}, lambda da, db: 2. * da + 5. * db
+
+    check(mode, lambda x: (lambda o: o["a"] + 10. * o["b"])(f(x)), [1.], [52.])
+
+
+@pytest.mark.clause("3.2")
+def test_dys_of_a_nest(mode):
+    @custom_grad
+    def f(x):
+        return [(x * 1.,), {"z": x * 3., "y": [x * 2.]}], lambda d1, d2, d3: d1 + 20. * d2 + 300. * d3
+
+    check(mode, lambda x: (lambda n: n[0][0] + 2. * n[1]["y"][0] + 4. * n[1]["z"])(f(x)), [1.], [1241.])
+
+
+@pytest.mark.clause("3.2")
+@pytest.mark.parametrize("used, expected", [(0, [2., 2.]), (1, [3., 3.]), (2, [5., 5.])])
+def test_zeros_for_an_output_the_loss_does_not_use(mode, used, expected):
+    seen = []
+
+    @custom_grad
+    def f(x):
+        def grad(*dys):
+            seen.extend(is_tensor(dy) for dy in dys)
+            return 2. * dys[0] + 3. * dys[1] + 5. * dys[2]
+        return (x * 2., x * 3., x * 5.), grad
+
+    check(mode, lambda x: f(x)[used], [[1., 2.]], [expected])
+    assert len(seen) >= 3 and all(seen)
+
+
+@pytest.mark.clause("3.2")
+def test_zeros_have_the_shape_and_dtype_of_their_output(mode):
+    seen = []
+
+    @custom_grad
+    def f(x):
+        def grad(dy, dz):
+            seen.append((dz.dtype.base_dtype, tuple(dz.get_shape().as_list())))
+            return dy * (2. + tf.cast(tf.reduce_sum(dz), tf.float32))
+        return (x * 2., tf.ones([4, 2], tf.float64) * tf.cast(x[0], tf.float64)), grad
+
+    check(mode, lambda x: f(x)[0], [[1., 2.]], [[2., 2.]])
+    assert set(seen) == {(tf.float64, (4, 2))}
+
+
+@pytest.mark.clause("3.2")
+def test_an_output_without_a_derivative_gets_none(mode):
+    seen = []
+
+    @custom_grad
+    def f(x):
+        def grad(dv, di, db, ds):
+            seen.append((is_tensor(dv), di, db, ds))
+            return 5. * dv * tf.ones_like(x)
+        return (tf.reduce_max(x, 0), tf.shape(x)[0], x > 1., tf.constant("text")), grad
+
+    check(mode, lambda x: f(x)[0], [[1., 2.]], [[5., 5.]])
+    assert set(seen) == {(True, None, None, None)}
+
+
+@pytest.mark.clause("3.2")
+def test_only_an_integer_output(mode):
+    @custom_grad
+    def f(x):
+        return tf.cast(x, tf.int32), lambda dy: None
+
+    check(mode, lambda x: tf.cast(f(x), tf.float32), [[1., 2.]], [None], value=[1., 2.])
+
+
+@pytest.mark.clause("3.2")
+def test_an_integer_output_that_is_used_as_an_index(mode):
+    @custom_grad
+    def f(x):
+        return (x * 1., tf.cast(tf.shape(x)[0] - 1, tf.int32)), lambda dy, di: 5. * dy
+
+    def program(x):
+        y, last = f(x)
+        return y[last]
+
+    check(mode, program, [[1., 2., 4.]], [[0., 0., 5.]], value=4.)
+
+
+@pytest.mark.clause("3.2")
+def test_sparse_upstream_is_made_dense(mode):
+    seen = []
+
+    @custom_grad
+    def f(x):
+        def grad(dy):
+            seen.append((isinstance(dy, IndexedSlices), dy.get_shape().as_list()))
+            return dy * 2.
+        return x * 1., grad
+
+    # twice the same row: its upstream gradients add up
+    check(mode, lambda x: tf.gather(f(x), [1, 1]), [[1., 2., 3.]], [[0., 4., 0.]])
+    check(mode, lambda x: tf.gather(f(x), [0]), [np.ones((3, 2), np.float32)], [[[2., 2.], [0., 0.], [0., 0.]]])
+    assert set(map(repr, seen)) == {repr((False, [3])), repr((False, [3, 2]))}
+
+
+@pytest.mark.clause("3.2")
+@pytest.mark.parametrize("shape", [(None, 3), (2, 3)], ids=str)
+def test_static_shape_and_dtype_of_dy(mode, shape):
+    seen = []
+
+    @custom_grad
+    def f(x):
+        y = tf.cast(x, tf.float64) * 2.
+
+        def grad(dy):
+            seen.append((dy.dtype.base_dtype, dy.get_shape().as_list() == y.get_shape().as_list()))
+            return tf.cast(dy, tf.float32) * 5.
+
+        return y, grad
+
+    # through a sum the upstream gradient's own static shape would be lost on older releases
+    check(mode, lambda x: tf.reduce_sum(f(x)), [np.ones((2, 3), np.float32)], [np.full((2, 3), 5.)], shapes=[shape])
+    assert set(seen) == {(tf.float64, True)}
+
+
+@pytest.mark.clause("3.2")
+def test_the_upstream_gradients_add_up(mode):
+    calls = []
+
+    @custom_grad
+    def f(x):
+        def grad(dy):
+            calls.append(1)
+            return dy * dy
+        return x * 1., grad
+
+    def program(x):
+        y = f(x)
+        return y * 2. + y * 3.
+
+    check(mode, program, [1.], [25.])  # (2 + 3)^2, not 2^2 + 3^2: in_grad runs once, on the sum
+    assert len(calls) == 1 or mode.in_function
+
+
+@pytest.mark.clause("3.2")
+def test_complex_output(mode):
+    # real part of (1 + 2i) x, whose gradient here is 3 * the real part of dy
+    @custom_grad
+    def f(x):
+        return tf.complex(x, 2. * x), lambda dy: 3. * v1.real(dy) if VERSION < (1, 13) else 3. * tf.math.real(dy)
+
+    real = v1.real if VERSION < (1, 13) else tf.math.real
+    check(mode, lambda x: real(f(x)), [5.], [3.], value=5.)

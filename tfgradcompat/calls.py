@@ -1,0 +1,79 @@
+"""One call of a decorated function, kept for when its gradient is built."""
+
+from __future__ import absolute_import, division, print_function
+
+from . import effects
+from . import gradients
+from . import nests
+
+
+class Call(object):
+  """What one call needs when its gradient is built.
+
+  A graph keeps its calls, and with them the tensors, which are its own anyway. In eager mode the tape keeps the call
+  until it is asked; there it holds no tensor but those in the closure of the user's gradient function.
+  """
+
+  __slots__ = ("function", "in_grad", "variables", "inputs", "variable_ports", "outputs", "skeleton", "positions",
+               "leaf_count", "taken", "_api", "_counts", "__weakref__")
+
+  def __init__(self, api, function, taken, in_grad, variables, outputs, inputs):
+    """`inputs` are the tensors among the arguments and, behind them, the values of `variables`."""
+    self._api = api
+    self.function = function
+    self.in_grad = in_grad
+    self.variables = variables
+    in_graph = taken.graph is not None
+    ports = [_port(api, tensor, in_graph) for tensor in inputs]
+    count = len(taken.tensors)
+    self.inputs, self.variable_ports = ports[:count], ports[count:]
+    self.outputs = [_port(api, tensor, in_graph) for tensor in outputs]
+    self.skeleton = taken.skeleton
+    self.positions = taken.positions
+    self.leaf_count = taken.leaf_count
+    self._counts = len(taken.args), list(taken.kwargs)
+    self.taken = taken if in_graph else None  # for `graphdata`, which may have to run the call again
+
+  def give_out(self, carried):
+    """The outputs as the caller gets them: with their static shapes, and what zeros are made like."""
+    for port, tensor in zip(self.outputs, carried):
+      if port.tensor is not None:
+        port.tensor = tensor
+        if port.shape is not None:
+          tensor.set_shape(port.shape)
+
+  def backward(self, dys):
+    """One gradient per input and per variable from the upstream gradients, of which there is one per output."""
+    api = self._api
+    with effects.Kept(api) as kept:
+      dys = gradients.upstream(api, self.outputs, dys)
+      if self.variables:
+        returned = self.in_grad(*dys, variables=list(self.variables))
+      else:
+        returned = self.in_grad(*dys)
+      return kept.tie(gradients.downstream(api, self, returned))
+
+  def native_backward(self, count):
+    """The gradient function for tf.custom_gradient and for tapes, whose first `count` inputs are the outputs."""
+    def backward(*dys):
+      return [None] * count + self.backward(dys)
+    return backward
+
+  def name(self, i):
+    """The `i`th input as errors name it, argument 'pair'[0], or, behind the inputs, a variable."""
+    if i < len(self.inputs):
+      return "argument %s" % self._names()[i]
+    return "variable '%s'" % self.variables[i - len(self.inputs)].name
+
+  def input_names(self):
+    """All inputs, as errors name them."""
+    return ", ".join(self._names())
+
+  def _names(self):
+    arguments = self.function.signature.names(*self._counts)
+    leaves = [path for name, node in zip(arguments, self.skeleton) for path in nests.paths(node, name)]
+    return [leaves[position] for position in self.positions]
+
+
+def _port(api, tensor, in_graph):
+  return gradients.Port(tensor.dtype.base_dtype, api.shape(tensor), tensor if in_graph else None)

@@ -1,0 +1,157 @@
+"""Decorate: the data's way through a call, from top to bottom.
+
+bind (signature.py), flatten (inputs.py, nests.py), run `f` and see which variables it reads (variables.py), route
+(routes.py, graphdata.py), pack (inputs.py). Where the gradient is built later, `calls.Call.backward` goes the other
+way: upstream gradients, `in_grad`, check (gradients.py).
+"""
+
+from __future__ import absolute_import, division, print_function
+
+import inspect
+
+from . import calls
+from . import compat
+from . import errors
+from . import inputs as inputs_
+from . import routes
+from . import running
+from . import signature
+from . import tensorflow_api
+from . import variables as variables_
+
+
+def custom_grad(f=None):
+  """Decorates a function that returns its result and its own gradient function.
+
+  Works as `tf.custom_gradient` does, and gives the same numbers on every TensorFlow from 0.12 on, in graphs, in eager
+  mode and inside `tf.function`. `@custom_grad`, `@custom_grad()` and `custom_grad(f)` are the same.
+
+  Args:
+    f: a function `f(*args, **kwargs)` that returns `(result, in_grad)`. Its arguments may be nests of tensors,
+      variables, sparse and ragged tensors, numpy arrays and anything else; `f` gets the first ones as tensors of
+      unchanged shape and dtype and the rest untouched. `result` is a tensor or a nest of tensors and other values.
+      `in_grad(*dys)` gets one dense tensor per tensor of `result`, of its shape and dtype (None for one that is not
+      floating or complex), and returns one gradient per tensor among the arguments, in signature order: a tensor,
+      `IndexedSlices`, numpy array or number of the argument's shape (or a broadcast of it, which is summed), or None.
+      If `f` reads trainable variables that it does not take as arguments, `in_grad` must take a keyword `variables`,
+      a list sorted by name, and return `(input_gradients, variable_gradients)`.
+
+  Returns:
+    A function with the signature of `f` that returns `result`.
+
+  Raises:
+    TypeError: `f` is not callable. The decorated function raises ImportError without TensorFlow; TypeError where
+      arguments do not bind, `f` does not return `(result, in_grad)`, variables are not taken or a gradient is of a
+      wrong kind; ValueError where gradients have a wrong number, structure or shape.
+
+  Example:
+    >>> import numpy as np
+    >>> import tensorflow as tf
+    >>> from tfgradcompat import custom_grad
+    >>> @custom_grad
+    ... def clip_gradient(x):
+    ...   return x, lambda dy: tf.clip_by_value(dy, -0.1, 0.1)
+    >>> def loss(x):
+    ...   return tf.reduce_sum(clip_gradient(x))  # its gradient with respect to x is 0.1, not 1
+  """
+  if f is None:
+    return custom_grad
+  if isinstance(f, (staticmethod, classmethod)):
+    return type(f)(custom_grad(f.__func__))
+  if not callable(f):
+    raise errors.make(TypeError, None, "custom_grad decorates a function; got %s. Write @custom_grad above a def, or "
+                      "custom_grad(f) with a callable f." % errors.kind_of(f))
+  function = Function(f)
+
+  def decorated(*args, **kwargs):
+    try:
+      return _call(function, args, kwargs)
+    except errors.TYPES as error:
+      if not errors.is_ours(error):
+        raise
+      errors.reraise(error)
+
+  return _dress(decorated, function, f)
+
+
+class Function(object):
+  """A decorated function."""
+
+  __slots__ = ("signature", "name", "qualified_name", "registered", "_code")
+
+  def __init__(self, f):
+    self.signature = signature.Signature(f)
+    target = self.signature.target
+    if not hasattr(target, "__name__"):  # an object with __call__
+      target = type(target)
+    self.name = target.__name__
+    self.qualified_name = "%s.%s" % (target.__module__, getattr(target, "__qualname__", target.__name__))
+    self._code = getattr(target, "__code__", None) or getattr(
+        getattr(target, "__call__", None), "__code__", None)
+    self.registered = False  # in TensorFlow's gradient registry
+
+  def describe(self):
+    """`module.qualname (file:line)`, with which every error begins."""
+    if self._code is None:
+      return self.qualified_name
+    return "%s (%s:%d)" % (self.qualified_name, self._code.co_filename, self._code.co_firstlineno)
+
+
+def _dress(decorated, function, f):
+  """Gives `decorated` the name, docs and signature of `f`; also on Python 2 and for objects without a name."""
+  target = function.signature.target
+  decorated.__name__ = function.name
+  for attribute in ("__module__", "__doc__", "__qualname__", "__annotations__"):
+    if hasattr(target, attribute):
+      setattr(decorated, attribute, getattr(target, attribute))
+  if inspect.isfunction(f):
+    decorated.__dict__.update(f.__dict__)
+  decorated.__wrapped__ = f
+  # AutoGraph leaves functions with these marks alone (`autograph_info__` from 1.13 on, `__ag_compiled` in 1.14 to
+  # 2.2); the function itself is converted in running.py. Without them it would rewrite this package.
+  decorated.autograph_info__ = None
+  setattr(decorated, "__ag_compiled", True)
+  return decorated
+
+
+def _call(function, args, kwargs):
+  """The data's way."""
+  api = tensorflow_api.load()
+  eager = api.executing_eagerly()
+  args, kwargs = function.signature.bind(function, args, kwargs)
+  taken = inputs_.take(api, function, args, kwargs, eager)
+  if taken.graph is None or taken.graph is api.get_default_graph():
+    return _make(api, function, taken, eager)
+  with taken.graph.as_default():  # as TensorFlow's own operations do, the call goes to the graph of its inputs
+    return _make(api, function, taken, eager)
+
+
+def _make(api, function, taken, eager):
+  """One call in the graph that is the default one now, or in eager mode."""
+  newest_id = 0 if eager else api.newest_id(taken.graph)
+  with api.watch_variables() as watcher:
+    result, in_grad = running.run(api, function, taken)
+    given = inputs_.Given(api, function, result, taken.graph)
+  if not given.tensors:
+    return result
+  read = variables_.read_by_call(
+      api, taken.graph, watcher.watched_variables(), given.tensors, taken.tensors, newest_id)
+  if read and not compat.accepts_keyword(in_grad, "variables"):
+    _fail_variables(function, read)
+  tensors = taken.tensors + [api.read(v) for v in read]
+  call = calls.Call(api, function, taken, in_grad, read, given.tensors, tensors)
+  carried = routes.carry(api, call, given.tensors, tensors, eager)
+  call.give_out(carried)
+  return given.packed(carried)
+
+
+def _fail_variables(function, read):
+  names = ", ".join("'%s'" % v.name for v in read)
+  raise errors.make(
+      TypeError, function, "reads the variable%s %s without taking %s as %s, and its gradient function takes no "
+      "`variables`, so %s would get no gradient. Pass %s as arguments, or let the gradient function take "
+      "`variables=None` and return (input_grads, variable_grads)." %
+      (("s", names, "them", "arguments", "they", "them") if len(read) > 1 else
+       ("", names, "it", "an argument", "it", "it")))
+
+

@@ -1,0 +1,125 @@
+"""Route: the operation or the tape entry that carries the gradient of a call.
+
+Two routes with one interface, `carry(api, call, outputs, inputs) -> tensors`: the outputs again, whose gradient is
+that of `call` from now on. Above them nobody knows which one runs.
+
+`native` goes through `tf.custom_gradient` (TensorFlow 1.7 and newer). `override` gives an operation that hands tensors
+through another gradient, by name, as `gradient_override_map` does (any graph). In eager mode there is native only.
+
+On both routes the carrier takes the outputs as inputs too, with a gradient of None. So the outputs are cut from the
+operations that computed them: a tensor that the function took from its closure gets no gradient in any mode, and
+tf.custom_gradient's search for variables, which walks upstream from the outputs until it meets an input, ends at once.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+import os
+import threading
+
+from . import errors
+from . import graphdata
+from . import tensorflow_api
+
+NATIVE, OVERRIDE = "native", "override"
+
+#: The environment variable that forces a route.
+ENVIRONMENT = "TFGRADCOMPAT_ROUTE"
+
+_pending = threading.local()
+_chosen = None
+
+
+def route():
+  """The route that graphs take in this process: "native" or "override".
+
+  native is `tf.custom_gradient`, on TensorFlow 1.7 and newer; override is an overridden gradient, on older ones. It is
+  chosen at the first call; the environment variable `TFGRADCOMPAT_ROUTE` forces it. Eager mode has native only.
+
+  Returns:
+    The string "native" or "override".
+
+  Raises:
+    ImportError: TensorFlow is not installed.
+    ValueError: the environment variable holds something else.
+    RuntimeError: it asks for native, and this TensorFlow has no `tf.custom_gradient`.
+
+  Example:
+    >>> import tfgradcompat
+    >>> tfgradcompat.route() in ("native", "override")
+    True
+  """
+  global _chosen
+  if _chosen is None:
+    _chosen = _choose(tensorflow_api.load(), os.environ.get(ENVIRONMENT, ""))
+  return _chosen
+
+
+def _choose(api, forced):
+  has_native = hasattr(api.tf, "custom_gradient")
+  if forced not in ("", NATIVE, OVERRIDE):
+    raise errors.make(ValueError, None, "the environment variable %s is %r; expected '%s', '%s' or nothing. Unset it." %
+                      (ENVIRONMENT, forced, NATIVE, OVERRIDE))
+  if forced == NATIVE and not has_native:
+    raise errors.make(RuntimeError, None, "the environment variable %s asks for '%s', but TensorFlow %s has no "
+                      "tf.custom_gradient (it came with 1.7). Unset it." % (ENVIRONMENT, NATIVE, api.tf.__version__))
+  return forced or (NATIVE if has_native else OVERRIDE)
+
+
+def carry(api, call, outputs, inputs, eager):
+  """Hands `outputs` through a carrier whose gradient is that of `call`."""
+  if eager:
+    return _through_custom_gradient(api, call.native_backward(len(outputs)), outputs, inputs)
+  if route() == NATIVE:
+    return _native_in_graph(api, call, outputs, inputs)
+  return _override(api, call, outputs, inputs)
+
+
+def _through_custom_gradient(api, backward, outputs, inputs):
+  """tf.custom_gradient of a function that has been run already: it only hands over results and gradient."""
+  _pending.handed = len(outputs), backward
+  try:
+    return _carrier(api)(*(outputs + inputs))
+  finally:
+    _pending.handed = None
+
+
+def _carrier(api):
+  """One function, decorated natively once: the decorator itself costs more than a call of what it makes."""
+  if api.carrier is None:
+    def custom_grad(*tensors):
+      count, backward = _pending.handed
+      return list(tensors[:count]), backward
+    api.carrier = api.custom_gradient(custom_grad)
+  return api.carrier
+
+
+def _native_in_graph(api, call, outputs, inputs):
+  graph = api.get_default_graph()
+  backward = call.native_backward(len(outputs))
+  # tf.custom_gradient opens a window in the graph's override map in which all threads' operations get its gradient.
+  # The lock keeps our own calls apart; the name of any other that got in is replaced below.
+  with graphdata.of(graph).lock, api.empty_variable_scope():
+    carried = _through_custom_gradient(api, backward, outputs, inputs)
+    op = carried[0].op
+    # Native registers each call for ever. Our entry answers instead, and finds the call in the graph.
+    api.unregister_call(op, backward)
+  graphdata.own(api, op, call)
+  if not api.native_tells_tapes:
+    _tell_tapes(api, call, outputs, inputs, carried)
+  return carried
+
+
+def _override(api, call, outputs, inputs):
+  if api.identity_n is not None:
+    carried = api.identity_n(outputs + inputs)[:len(outputs)]
+  else:
+    carried = api.defun_carrier(outputs, inputs, graphdata.dispatch)
+  graphdata.own(api, carried[0].op, call)
+  _tell_tapes(api, call, outputs, inputs, carried)
+  return carried
+
+
+def _tell_tapes(api, call, outputs, inputs, carried):
+  """Records the call on the tapes that are open inside a function; they do not look names up in the registry."""
+  if api.record_operation is not None:
+    api.record_operation("custom_grad", carried, outputs + inputs, call.native_backward(len(outputs)))

@@ -1,0 +1,399 @@
+"""Every probe of TensorFlow and every private part that this package touches, in this one module.
+
+Nothing is imported before the first call of a decorated function (`load`). Features are probed, not versions; where a
+version must be compared because a release has the thing but has it wrong, numbers are compared. Each probe says which
+release brought the thing and when the probe can go.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+import importlib
+import re
+import threading
+
+import numpy as np
+
+from . import compat
+from . import errors
+
+# Kinds of leaves.
+TENSOR, VARIABLE, ARRAY, SPARSE, RAGGED, SLICES, COMPOSITE, KERAS, OTHER = (
+    "tensor", "variable", "array", "sparse", "ragged", "slices", "composite", "keras", "other")
+
+_lock = threading.Lock()
+_api = None
+
+
+def load():
+  """The `Api` of the TensorFlow that is installed; imported at the first call."""
+  global _api
+  if _api is None:
+    try:
+      import tensorflow as tf
+    except ImportError as error:
+      raise errors.make(
+          ImportError, None, "a decorated function was called, and that needs TensorFlow, which cannot be imported "
+          "(%s). Install it: `pip install tensorflow` (any release from 0.12 on; `tensorflow-cpu` will do)." % error)
+    with _lock:
+      if _api is None:
+        _api = Api(tf)
+  return _api
+
+
+def _private(name):
+  """A private module of TensorFlow, or None where this release has none of that name."""
+  try:
+    return importlib.import_module("tensorflow.python." + name)
+  except ImportError:
+    return None
+
+
+class Api(object):
+  """What this TensorFlow has, under one name each."""
+
+  def __init__(self, tf):
+    self.tf = tf
+    # compat.v1 from 1.13 on; before it `tf` itself is v1. Can go with TF 1.12.
+    self.v1 = getattr(getattr(tf, "compat", None), "v1", None) or tf
+    self.version = tuple(int(part) for part in tf.__version__.split("-")[0].split("rc")[0].split(".")[:2])
+    self._ops = _private("framework.ops")
+    self.Tensor = tf.Tensor
+    self.get_default_graph = self.v1.get_default_graph
+    self.convert_to_tensor = tf.convert_to_tensor
+    self.identity = tf.identity
+    self._probe_eager()
+    self._probe_tape()
+    self._probe_carriers()
+    self._probe_autograph()
+    self._variable_types = self._probe_variable_types()
+    self._kinds = {}
+    self._id_offset = None
+
+  # ---- modes
+
+  def _probe_eager(self):
+    context = _private("eager.context")
+    self.has_eager = context is not None  # 1.4
+    if hasattr(self.tf, "executing_eagerly"):  # 1.7
+      self.executing_eagerly = self.tf.executing_eagerly
+    elif context is not None:  # 1.4 to 1.6
+      self.executing_eagerly = context.in_eager_mode
+    else:
+      self.executing_eagerly = lambda: False
+    # A class in all releases that have eager mode; symbolic tensors are never instances of it.
+    self.EagerTensor = getattr(self._ops, "EagerTensor", None) or type(None)
+
+  def is_capturing(self, graph):
+    """Whether `graph` is the body of a function, which captures tensors from outside."""
+    return type(graph) is not self.tf.Graph
+
+  # ---- leaves
+
+  def _probe_variable_types(self):
+    types = [self.tf.Variable]
+    resource = _private("ops.resource_variable_ops")  # 1.0; a subclass of tf.Variable from 1.11 on
+    for name in ("ResourceVariable", "BaseResourceVariable"):
+      types.append(getattr(resource, name, None))
+    types.append(getattr(_private("ops.variables"), "PartitionedVariable", None))
+    types.append(getattr(_private("distribute.values"), "DistributedVariable", None))
+    types.append(getattr(_private("keras.mixed_precision.autocast_variable"), "AutoCastVariable", None))
+    return tuple(t for t in types if isinstance(t, type))
+
+  def kind(self, leaf):
+    """Which of the kinds above `leaf` is; it depends on the type only."""
+    cls = type(leaf)
+    kind = self._kinds.get(cls)
+    if kind is None:
+      kind = self._kinds[cls] = self._kind_of(cls)
+    if kind is ARRAY and leaf.dtype.kind == "O":
+      return OTHER  # an array of Python objects is no tensor
+    if kind is TENSOR and leaf.dtype in self._opaque:
+      return OTHER  # handles and variants: nothing to differentiate
+    return kind
+
+  def _kind_of(self, cls):
+    tf = self.tf
+    names = set((c.__module__.split(".")[0], c.__name__) for c in cls.__mro__)
+    for keras in ("keras", "tf_keras"):
+      if (keras, "KerasTensor") in names or ("tensorflow", "KerasTensor") in names:
+        return KERAS
+      if (keras, "KerasVariable") in names or (keras, "Variable") in names:
+        return VARIABLE  # Keras 3 has variables of its own
+    if issubclass(cls, self._variable_types):
+      return VARIABLE
+    if issubclass(cls, self.Tensor):
+      return TENSOR
+    if issubclass(cls, np.ndarray):
+      return ARRAY
+    for kind, owner, name in ((SPARSE, tf, "SparseTensor"), (RAGGED, tf, "RaggedTensor"), (SLICES, tf, "IndexedSlices")):
+      if hasattr(owner, name) and issubclass(cls, getattr(owner, name)):
+        return kind
+    # Composite tensors from 1.13 on.
+    composite = getattr(_private("framework.composite_tensor"), "CompositeTensor", None)
+    if composite is not None and issubclass(cls, composite):
+      return COMPOSITE
+    return OTHER
+
+  @property
+  def _opaque(self):
+    if not hasattr(self, "_opaque_dtypes"):
+      self._opaque_dtypes = frozenset(
+          getattr(self.tf, name) for name in ("resource", "variant") if hasattr(self.tf, name))
+    return self._opaque_dtypes
+
+  def values_of(self, leaf, kind):
+    """The tensor through which a composite tensor is differentiated."""
+    return leaf.flat_values if kind is RAGGED else leaf.values
+
+  def with_values(self, leaf, kind, values):
+    """The composite tensor `leaf` with other values."""
+    if kind is RAGGED:
+      return leaf.with_flat_values(values)
+    if kind is SLICES:
+      return self.tf.IndexedSlices(values, leaf.indices, leaf.dense_shape)
+    # `dense_shape` was called `shape` in 0.12.
+    return self.tf.SparseTensor(leaf.indices, values, leaf.shape if self.version == (0, 12) else leaf.dense_shape)
+
+  def read(self, variable):
+    """The value of a variable, read now: gradients flow through the read to ref, resource and Keras variables."""
+    return self.convert_to_tensor(variable)
+
+  def shape(self, tensor):
+    """The static shape: a list with None for unknown dimensions, or None for an unknown rank."""
+    shape = tensor.get_shape()
+    return shape.as_list() if shape.ndims is not None else None
+
+  @staticmethod
+  def is_differentiable(dtype):
+    return dtype.is_floating or dtype.is_complex
+
+  def constant_value(self, tensor):
+    """The value of a tensor where it is known without running it, else None."""
+    return _private("framework.tensor_util").constant_value(tensor)
+
+  def sum_to_shape_of(self, tensor, gradient, name):
+    """`gradient` summed to the shape that `tensor` has when it runs; `name` stands in the error if that cannot be."""
+    gen_array_ops = _private("ops.gen_array_ops")
+    # Public under this name from 1.8 on.
+    axes = getattr(gen_array_ops, "broadcast_gradient_args", None) or gen_array_ops._broadcast_gradient_args
+    with self.v1.name_scope(re.sub("[^A-Za-z0-9_]+", "_", name).strip("_")):
+      shape = self.tf.shape(tensor)
+      summed = self.tf.reduce_sum(gradient, axes(self.tf.shape(gradient), shape)[1])
+      return self.tf.reshape(summed, shape)  # fails where the gradient is smaller than its input
+
+  # ---- operations
+
+  @staticmethod
+  def set_attr(op, name, value):
+    """Sets the bytes attribute `name` of an operation that has been made already."""
+    if hasattr(op, "_set_attr"):  # 1.5; needed where graphs are kept in C (1.7 and newer)
+      attr_value = importlib.import_module("tensorflow.core.framework.attr_value_pb2").AttrValue
+      op._set_attr(name, attr_value(s=value))
+    else:
+      op.node_def.attr[name].s = value
+
+  @staticmethod
+  def get_attr(op, name):
+    """The bytes attribute `name`, or None."""
+    try:
+      return op.get_attr(name)
+    except ValueError:
+      return None
+
+  def newest_id(self, graph):
+    """The id of the operation that was made last in `graph`."""
+    if self._id_offset is None:
+      # From 2.14 on operation ids are those of the C graph, which start behind its source and sink node. Not probed
+      # before a graph is in use: making one forbids enabling eager mode in TensorFlow 1.
+      with self.tf.Graph().as_default() as scratch:
+        self._id_offset = self.v1.no_op()._id - scratch.version
+    return graph.version + self._id_offset
+
+  def ops_since(self, graph, newest_id):
+    """The operations made in `graph` after its newest one was `newest_id`."""
+    count = self.newest_id(graph) - newest_id
+    if count <= 0:
+      return []
+    by_id = getattr(graph, "_nodes_by_id", None)  # a dict up to 2.13, gone since
+    if by_id is None:
+      return [op for op in graph.get_operations()[-count:] if op._id > newest_id]
+    return [by_id[i] for i in range(newest_id + 1, newest_id + count + 1) if i in by_id]
+
+  @staticmethod
+  def is_random(op):
+    """Whether an operation draws random numbers of its own: others each time."""
+    return op.op_def.is_stateful and any(word in op.type for word in ("Random", "Multinomial", "Truncated", "Shuffle"))
+
+  # ---- the gradient registry
+
+  @property
+  def registry(self):
+    """`{name: {"type": gradient function, ...}}`, as TensorFlow keeps it."""
+    return self._ops._gradient_registry._registry
+
+  def register(self, name, gradient):
+    """Registers `gradient` under `name` unless something is there already."""
+    if name not in self.registry:
+      try:
+        self._ops.RegisterGradient(name)(gradient)
+      except KeyError:  # another thread was faster
+        pass
+
+  def unregister_call(self, op, backward):
+    """Takes the entry that tf.custom_gradient made for a call, with the gradient function `backward`, out again.
+
+    The name on the operation is that entry's unless another thread, in a gradient_override_map of its own, got in.
+    """
+    name = (self.get_attr(op, "_gradient_op_type") or b"").decode("utf-8")
+    if not _leads_to(self.registry.get(name), backward):
+      name = next((n for n, entry in list(self.registry.items()) if _leads_to(entry, backward)), None)
+    if name is not None:
+      self.registry.pop(name, None)
+
+  # ---- tapes
+
+  def _probe_tape(self):
+    # `record` took this part of `tape` over in 2.12. There are tapes from 1.4 on.
+    module = _private("eager.record") or _private("eager.tape")
+    self._backprop = _private("eager.backprop")
+    # Only where there is a GradientTape (1.5): the tapes of 1.4 cannot be open inside a graph, and record otherwise.
+    self.record_operation = module.record_operation if hasattr(self._backprop, "GradientTape") else None
+    if hasattr(module, "VariableWatcher"):  # 2.2
+      self.watch_variables = module.VariableWatcher
+    elif hasattr(self._backprop, "GradientTape"):  # 1.5
+      self.watch_variables = lambda: _TapeWatcher(self._backprop.GradientTape())
+    else:
+      self.watch_variables = NoWatcher
+    # tf.custom_gradient tells tapes about calls inside a function from 1.13 on; before, they took the true gradient.
+    self.native_tells_tapes = self.version >= (1, 13)
+
+  # ---- carriers: operations that hand tensors through and bear the gradient
+
+  def _probe_carriers(self):
+    self.identity_n = getattr(_private("ops.array_ops"), "identity_n", None)  # 1.4
+    self.custom_gradient = getattr(self.tf, "custom_gradient", None)  # 1.7
+    if self.custom_gradient is None:  # 1.4 to 1.6, for eager mode
+      self.custom_gradient = getattr(_private("eager.custom_gradient"), "custom_gradient", None)
+    self._function = _private("framework.function")  # Defun, for graphs before 1.4
+    self._defuns = {}
+    self.carrier = None
+
+  def defun_carrier(self, outputs, inputs, gradient):
+    """Hands `outputs` through a function whose gradient is `gradient`; for graphs before 1.4, without IdentityN.
+
+    One function per signature of dtypes serves all calls: it closes over nothing. Bitcast in place of an identity
+    keeps its value and has no gradient in the runtime: a graph that is imported without the gradient function fails
+    instead of taking the true gradient.
+    """
+    key = tuple(t.dtype.base_dtype.name for t in outputs + inputs), len(outputs)
+    defun = self._defuns.get(key)
+    if defun is None:
+      defun = self._defuns[key] = self._make_defun(key, gradient)
+    carried = defun(*(outputs + inputs))
+    return list(carried) if isinstance(carried, (list, tuple)) else [carried]
+
+  def _make_defun(self, key, gradient):
+    dtypes, count = key
+    def hand_through(*tensors):
+      return [self.tf.identity(t) for t in tensors[:count]]
+    name = "CustomGrad_%d_%s" % (count, "_".join(dtypes))
+    return self._function.Defun(
+        *[self.tf.as_dtype(d) for d in dtypes], func_name=name, python_grad_func=gradient)(hand_through)
+
+  def empty_variable_scope(self):
+    """A context in which the current variable scope seems to hold no variable.
+
+    `tf.custom_gradient` lists the scope's variables before and after each call, which costs milliseconds in a scope
+    with many. The store of scopes belongs to the thread.
+    """
+    return _EmptyScope(_private("ops.variable_scope"))
+
+  # ---- AutoGraph
+
+  def _probe_autograph(self):
+    self._autograph = _private("autograph.impl.api")
+    self._ag_ctx = _private("autograph.core.ag_ctx")  # 1.15
+
+  def converted(self, f):
+    """`f` converted by AutoGraph, where the caller has been."""
+    if self._ag_ctx is None or not hasattr(self._autograph, "tf_convert"):
+      return f
+    context = self._ag_ctx.control_status_ctx()
+    if context.status != self._ag_ctx.Status.ENABLED:
+      return f
+    return self._autograph.tf_convert(f, context)
+
+
+def _leads_to(entry, target, depth=3):
+  """Whether the closure of a registered gradient function holds `target`, at most `depth` functions down."""
+  todo = [(entry["type"], depth)] if entry else []
+  while todo:
+    function, depth = todo.pop()
+    for cell in getattr(function, "__closure__", None) or ():
+      try:
+        content = cell.cell_contents
+      except ValueError:  # an empty cell
+        continue
+      if content is target:
+        return True
+      if depth and callable(content):
+        todo.append((content, depth - 1))
+  return False
+
+
+class NoWatcher(object):
+  """Stands in for a variable watcher where there are no tapes."""
+
+  def __enter__(self):
+    return self
+
+  def __exit__(self, *unused):
+    return False
+
+  def watched_variables(self):
+    return ()
+
+
+class _TapeWatcher(object):
+  """A tape that is asked which variables it watched, and nothing more."""
+
+  def __init__(self, tape):
+    self._tape = tape
+
+  def __enter__(self):
+    self._tape.__enter__()
+    return self
+
+  def __exit__(self, *error):
+    return self._tape.__exit__(*error)
+
+  def watched_variables(self):
+    inner = getattr(self._tape, "_tape", self._tape)  # the method became public in 1.12
+    return inner.watched_variables()
+
+
+class _EmptyScope(object):
+
+  def __init__(self, variable_scope):
+    # The name of the thread's store is private and has moved once (1.12).
+    get = getattr(variable_scope, "get_variable_scope_store", None)
+    self._store = get() if get else None
+
+  def __enter__(self):
+    if self._store is not None:
+      self._kept, self._store.current_scope = self._store.current_scope, self
+
+  def __exit__(self, *unused):
+    if self._store is not None:
+      self._store.current_scope = self._kept
+    return False
+
+  use_resource = True
+
+  @staticmethod
+  def global_variables():
+    return []
+
+  @staticmethod
+  def local_variables():
+    return []

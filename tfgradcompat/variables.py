@@ -1,0 +1,65 @@
+"""Which variables a function read without taking them as arguments.
+
+Resource variables tell the tapes when they are read, in every mode. Ref variables tell nobody, and in graphs before
+1.5 there are no tapes: there the operations that the call has made are walked from its results back to its inputs.
+The walk stops at whatever was there before the call, so it costs what the function itself costs, in any graph, and the
+variables behind a captured tensor are not taken for the function's own.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+from . import graphdata
+
+_REF = ("Variable", "VariableV2")
+_RESOURCE = ("VarHandleOp",)
+
+
+def read_by_call(api, graph, watched, outputs, inputs, newest_id):
+  """The trainable variables that a call read, sorted by name.
+
+  Args:
+    graph: the graph in which the call was built; None in eager mode.
+    watched: the variables of which a tape was told.
+    outputs, inputs: the tensors that the call gave and took.
+    newest_id: the id of the newest operation before the call.
+  """
+  found = dict((id(v), v) for v in watched)
+  if graph is not None and not api.is_capturing(graph):
+    for variable in _in_graph(api, graph, outputs, inputs, newest_id):
+      found[id(variable)] = variable
+  return sorted(found.values(), key=lambda v: v.name)
+
+
+def _in_graph(api, graph, outputs, inputs, newest_id):
+  trainable = graph.get_collection_ref(api.v1.GraphKeys.TRAINABLE_VARIABLES)
+  if not trainable:
+    return []
+  stop = set(id(t) for t in inputs)
+  names, seen, todo = set(), set(), list(outputs)
+  while todo:
+    tensor = todo.pop()
+    if id(tensor) in stop or id(tensor) in seen:
+      continue
+    seen.add(id(tensor))
+    name = _variable_op_name(tensor)
+    if name is not None:
+      names.add(name)
+    elif tensor.op._id > newest_id:
+      todo.extend(tensor.op.inputs)
+  by_name = _trainable_by_name(graphdata.of(graph), trainable) if names else {}
+  return [by_name[name] for name in names if name in by_name]
+
+
+def _trainable_by_name(data, trainable):
+  """An index of the graph's trainable variables, renewed when there are more, so that a read costs no search."""
+  if data.variables_seen != len(trainable):
+    data.variables, data.variables_seen = dict((v.op.name, v) for v in trainable), len(trainable)
+  return data.variables
+
+
+def _variable_op_name(tensor):
+  """The name of the variable's operation if `tensor` is a variable or the value that is read from one."""
+  op = tensor.op
+  if op.type == "Identity" and op.inputs[0].op.type in _REF:
+    op = op.inputs[0].op
+  return op.name if op.type in _REF + _RESOURCE else None
