@@ -7,19 +7,11 @@ from __future__ import absolute_import, division, print_function
 
 import tensorflow as tf
 
-# The TensorFlow 1 names: tf.compat.v1 since 1.13, plain tf before.
-tf1 = getattr(getattr(tf, "compat", None), "v1", tf)
+from .. import tensorflow_api
 
-
-def eager_is_on():
-    """Whether an op called here and now runs at once."""
-    if hasattr(tf, "executing_eagerly"):  # since 1.7
-        return tf.executing_eagerly()
-    try:
-        from tensorflow.python.eager import context  # 1.4 to 1.6
-    except ImportError:
-        return False
-    return context.in_eager_mode()
+_api = tensorflow_api.load()
+tf1 = _api.v1
+eager_is_on = _api.executing_eagerly
 
 
 def available_modes():
