@@ -1,4 +1,4 @@
-"""Side effects of a gradient function happen once per gradient, also where a graph would prune them.
+"""What leaves a gradient function in a graph, and that its side effects happen once per gradient.
 
 In a graph an assignment or a print whose result nobody uses does not run. So what the gradient function did is made a
 control dependency of the gradients that it returned.
@@ -28,25 +28,33 @@ class Kept(object):
   def __exit__(self, *unused):
     return False
 
-  def tie(self, tensors):
-    """`tensors` (None among them), which now run only after the side effects."""
+  def tie(self, gradients):
+    """The gradients (None among them) as they can leave this graph, after the side effects."""
     graph = self._graph
     if graph is None:
-      return tensors
+      return gradients
     context = graph._get_control_flow_context()
     effects = [op for op in self._api.ops_since(graph, self._newest_id)
                if _has_effect(op) and op._get_control_flow_context() is context]
     if not effects:
-      return tensors
+      return [self._out(g, False) for g in gradients]
     with graph.control_dependencies(effects):
-      return [self._after(t) for t in tensors]
+      return [self._out(g, True) for g in gradients]
 
-  def _after(self, tensor):
-    if tensor is None:
+  def _out(self, gradient, always):
+    """`gradient` through identities: always, or where it cannot be given back as it is."""
+    if gradient is None:
       return None
-    if isinstance(tensor, self._api.Tensor):
-      return self._api.identity(tensor)
-    return self._api.tf.IndexedSlices(self._api.identity(tensor.values), tensor.indices, tensor.dense_shape)
+    api = self._api
+    if isinstance(gradient, api.Tensor):
+      if always or api.needs_identity(gradient, self._graph, self._newest_id):
+        return api.identity(gradient)
+      return gradient
+    if api.defun_lacks_slices and api.is_capturing(self._graph):
+      return api.convert_to_tensor(gradient)
+    return api.tf.IndexedSlices(
+        self._out(gradient.values, always), self._out(gradient.indices, False),
+        self._out(gradient.dense_shape, False))
 
 
 def _has_effect(op):

@@ -154,7 +154,6 @@ def _matched(api, call, i, port, gradient):
     gradient = api.read(gradient)
   elif kind is not tensorflow_api.TENSOR:
     gradient = _from_numpy(api, call, i, port, gradient)
-  gradient = api.here(gradient)
   gradient = _cast(api, call, i, port, gradient)
   return _summed(api, call, i, port, gradient)
 
@@ -193,9 +192,6 @@ def _fail_complex(call, i, port, dtype):
 
 
 def _matched_slices(api, call, i, port, gradient):
-  gradient = api.tf.IndexedSlices(
-      api.here(gradient.values), api.here(gradient.indices),
-      None if gradient.dense_shape is None else api.here(gradient.dense_shape))
   values = _cast(api, call, i, port, gradient.values)
   dense = None
   if gradient.dense_shape is not None:

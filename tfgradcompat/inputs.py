@@ -109,7 +109,7 @@ class _Reader(object):
     elif kind is kinds.VARIABLE:
       tensor = leaf = api.read(leaf)
     elif kind is kinds.ARRAY:
-      tensor = leaf = api.convert_to_tensor(leaf)
+      tensor = leaf = api.from_array(leaf)
     elif kind in _COMPOSITE:
       values = api.values_of(leaf, kind)
       tensor = self._here(values)
@@ -174,7 +174,7 @@ class Given(object):
       self._kinds.append(kind)
       if kind is not kinds.OTHER:
         if kind is kinds.ARRAY:
-          leaf = api.convert_to_tensor(leaf)
+          leaf = api.from_array(leaf)
         leaf = reader.leaf(leaf)
       return leaf
 

@@ -80,6 +80,8 @@ class Api(object):
       self.executing_eagerly = context.in_eager_mode
     else:
       self.executing_eagerly = lambda: False
+    # contrib.eager.defun of 1.5 fails on a gradient that is IndexedSlices, also on that of tf.gather.
+    self.defun_lacks_slices = self.version == (1, 5)
     # A class in all releases that have eager mode; symbolic tensors are never instances of it.
     self.EagerTensor = getattr(self._ops, "EagerTensor", None) or type(None)
 
@@ -87,14 +89,18 @@ class Api(object):
     """Whether `graph` is the body of a function, which captures tensors from outside."""
     return type(graph) is not self.tf.Graph
 
-  def here(self, tensor):
-    """`tensor` in the graph that is being built now, which captures it if it comes from outside."""
-    if self.executing_eagerly():
-      return tensor
-    graph = self.get_default_graph()
-    if not isinstance(tensor, self.EagerTensor) and tensor.graph is graph or not self.is_capturing(graph):
-      return tensor
-    return self.identity(tensor)
+  def needs_identity(self, tensor, graph, newest_id):
+    """Whether `tensor` cannot be given back as it is by a gradient function that is built in `graph`.
+
+    A function captures tensors from outside when an operation takes them, and a tensor that is only returned is not
+    taken by any. `contrib.eager.defun` (to 1.12) builds forward and backward pass in one graph and then cuts it in two:
+    there "outside" are the operations up to `newest_id`.
+    """
+    if not self.is_capturing(graph):
+      return False
+    if isinstance(tensor, self.EagerTensor) or tensor.graph is not graph:
+      return True
+    return self.version < (1, 13) and tensor.op._id <= newest_id
 
   # ---- leaves
 
@@ -166,6 +172,10 @@ class Api(object):
   def read(self, variable):
     """The value of a variable, read now: gradients flow through the read to ref, resource and Keras variables."""
     return self.convert_to_tensor(variable)
+
+  def from_array(self, array):
+    """A tensor with the present values of a numpy array; eager tensors up to 1.8 share the array's memory."""
+    return self.convert_to_tensor(self.np.array(array))
 
   def shape(self, tensor):
     """The static shape: a list with None for unknown dimensions, or None for an unknown rank."""

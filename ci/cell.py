@@ -1,0 +1,137 @@
+#!/usr/bin/env python
+"""Runs the tests inside one cell, once in every setup that its TensorFlow has.
+
+    python ci/cell.py [--json FILE] [--setup NAME ...] [--tests FOLDER] [PYTEST ARGUMENT ...]
+
+A setup is a process of its own: eager execution cannot be left again on old releases,
+and the package chooses its route once per process. The tests see it as TEST_SETUP:
+
+    graph      graphs and sessions, eager execution off   (TensorFlow 1.x and older)
+    eager      eager execution on                         (1.5 and newer)
+    override   as graph on 1.x and as eager on 2.x, through the package's other
+               route, forced by TFGRADCOMPAT_ROUTE        (1.7 and newer)
+
+This file runs on every Python of the matrix, 2.7 included, with the cell's own pytest.
+What is tested is the installed package: the checkout is not on sys.path.
+"""
+from __future__ import print_function
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SETUPS = ("graph", "eager", "override")
+
+# Not "python -m pytest", which puts the current folder on sys.path. With -c that is done
+# too, but the current folder is then an empty one.
+PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+
+
+def tensorflow_version():
+    """As text. A process of its own: this one must stay free of TensorFlow."""
+    code = "import tensorflow as tf; print(tf.__version__)"
+    env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
+    return subprocess.check_output([sys.executable, "-c", code], env=env).decode().split()[-1]
+
+
+def setups_of(version):
+    """The setups of a TensorFlow version, "1.10.1" being newer than "1.9.0"."""
+    minor = tuple(int(part) for part in version.split(".")[:2])
+    if minor >= (2, 0):
+        return ["eager", "override"]
+    if minor >= (1, 7):  # the first with tf.custom_gradient, so with a second route
+        return ["graph", "eager", "override"]
+    if minor >= (1, 5):  # the first whose eager execution has all that is tested
+        return ["graph", "eager"]
+    return ["graph"]
+
+
+def environment(setup):
+    """The environment variables of a setup's process."""
+    env = dict(os.environ, TEST_SETUP=setup, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
+    env.pop("PYTHONPATH", None)  # it could lead to the checkout
+    env.pop("TFGRADCOMPAT_ROUTE", None)
+    if setup == "override":
+        env["TFGRADCOMPAT_ROUTE"] = "override"
+    return env
+
+
+def run(setup, tests, arguments):
+    """Runs pytest once and returns its counts."""
+    print("==== setup %s" % setup)
+    sys.stdout.flush()
+    folder = tempfile.mkdtemp()
+    started = time.time()
+    try:
+        junit = os.path.join(folder, "junit.xml")
+        command = [sys.executable, "-c", PYTEST, tests, "--rootdir", REPOSITORY]
+        command += ["-rfE", "-p", "no:cacheprovider", "--basetemp", os.path.join(folder, "tmp")]
+        command += ["--junitxml", junit] + arguments
+        here = os.path.join(folder, "empty")
+        os.mkdir(here)
+        status = subprocess.call(command, env=environment(setup), cwd=here)
+        counts = read_junit(junit)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    counts["status"] = status
+    counts["seconds"] = round(time.time() - started, 1)
+    return counts
+
+
+def read_junit(path):
+    """Counts from pytest's XML file; all zero when it was not written."""
+    counts = dict.fromkeys(["passed", "failed", "skipped", "errors"], 0)
+    if os.path.exists(path):
+        # Before pytest 5.1 the root is itself the suite; iter() finds it there too.
+        for suite in xml.etree.ElementTree.parse(path).getroot().iter("testsuite"):
+            counts["failed"] += int(suite.get("failures"))
+            counts["errors"] += int(suite.get("errors"))
+            counts["skipped"] += int(suite.get("skipped", 0))
+        for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
+            kinds = set(child.tag for child in case)
+            counts["passed"] += not kinds & {"failure", "error", "skipped"}
+    return counts
+
+
+def is_good(counts):
+    """Also red: a setup in which nothing ran, for it shows nothing."""
+    return counts["status"] == 0 and counts["passed"] > 0
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", help="write the counts of each setup to this file")
+    parser.add_argument("--setup", action="append", choices=SETUPS, help="only this setup")
+    parser.add_argument("--tests", default=os.path.join(REPOSITORY, "tests"))
+    options, arguments = parser.parse_known_args(argv)
+    summary = {"python": platform.python_version(), "setups": {}}
+    setups = options.setup
+    if not setups:
+        summary["tensorflow"] = tensorflow_version()
+        setups = setups_of(summary["tensorflow"])
+        print("TensorFlow %s, Python %s" % (summary["tensorflow"], summary["python"]))
+    for setup in setups:
+        summary["setups"][setup] = run(setup, os.path.abspath(options.tests), arguments)
+    for setup in setups:
+        counts = summary["setups"][setup]
+        text = "{passed} passed, {failed} failed, {errors} errors, {skipped} skipped, {seconds} s"
+        verdict = "good" if is_good(counts) else "BAD"
+        print("%-4s %-9s %s" % (verdict, setup, text.format(**counts)))
+    if options.json:
+        with open(options.json, "w") as stream:
+            json.dump(summary, stream, indent=1, sort_keys=True)
+    return 0 if all(is_good(counts) for counts in summary["setups"].values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

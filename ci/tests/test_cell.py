@@ -1,0 +1,88 @@
+"""The program inside a cell: the right setups, and red when nothing was tested."""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ci import cell
+
+PROGRAM = os.path.abspath(cell.__file__)
+SHOW = """
+import os, sys
+def test_it():
+    print("ROUTE", os.environ.get("TFGRADCOMPAT_ROUTE"), os.environ["TEST_SETUP"])
+    root = {root!r}
+    assert not [path for path in sys.path if os.path.realpath(path or ".") == root]
+"""
+
+
+def run(tmp_path, text, *arguments):
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    (tests / "test_it.py").write_text(text)
+    summary = tmp_path / "summary.json"
+    command = [sys.executable, PROGRAM, "--tests", str(tests), "--json", str(summary)]
+    done = subprocess.run(
+        command + list(arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cell.REPOSITORY
+    )
+    return done.returncode, json.loads(summary.read_text())["setups"], done.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    "version, setups",
+    [
+        ("0.12.1", ["graph"]),
+        ("1.4.1", ["graph"]),
+        ("1.5.1", ["graph", "eager"]),
+        ("1.6.0", ["graph", "eager"]),
+        ("1.7.1", ["graph", "eager", "override"]),
+        ("1.10.1", ["graph", "eager", "override"]),
+        ("1.15.5", ["graph", "eager", "override"]),
+        ("2.0.0", ["eager", "override"]),
+        ("2.22.0rc0", ["eager", "override"]),
+    ],
+)
+def test_setups_of_a_version(version, setups):
+    assert cell.setups_of(version) == setups
+
+
+def test_each_setup_is_a_process_with_its_own_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("TFGRADCOMPAT_ROUTE", "override")  # the caller's is not passed on
+    monkeypatch.setenv("PYTHONPATH", cell.REPOSITORY)
+    arguments = ["--setup", "eager", "--setup", "override", "-s"]
+    text = SHOW.format(root=os.path.realpath(cell.REPOSITORY))
+    status, setups, output = run(tmp_path, text, *arguments)
+    assert status == 0, output
+    assert [setups[name]["passed"] for name in ("eager", "override")] == [1, 1]
+    assert "ROUTE None eager" in output
+    assert "ROUTE override override" in output
+
+
+def test_counts(tmp_path):
+    text = (
+        "import pytest\n"
+        "def test_a(): pass\n"
+        "def test_b(): assert False\n"
+        "def test_c(): pytest.skip('no')\n"
+        "@pytest.fixture\n"
+        "def broken(): raise ValueError\n"
+        "def test_d(broken): pass\n"
+    )
+    status, setups, _ = run(tmp_path, text, "--setup", "graph")
+    counts = setups["graph"]
+    assert status == 1
+    assert [counts[key] for key in ("passed", "failed", "skipped", "errors")] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("text", ["", "import pytest\ndef test_a(): pytest.skip('no')\n", "1 +"])
+def test_red_when_no_test_ran(tmp_path, text):
+    assert run(tmp_path, text, "--setup", "graph")[0] == 1
+
+
+def test_other_arguments_go_to_pytest(tmp_path):
+    text = "def test_a(): pass\ndef test_b(): assert False\n"
+    status, setups, output = run(tmp_path, text, "--setup", "graph", "-k", "test_a")
+    assert status == 0, output
+    assert setups["graph"]["passed"] == 1

@@ -1,0 +1,96 @@
+"""`ci/test` as a whole, with small environments instead of TensorFlow's."""
+import json
+
+import pytest
+
+from ci import runner
+
+NAMES = ["py27-tf1.3", "py36-tf1.3", "py27-tf1.2"]
+
+def run(fakes, *arguments):
+    """The exit status and the rows by name."""
+    path = str(fakes / "results.json")
+    status = runner.main(["--tests", str(fakes / "tests"), "--json", path] + list(arguments))
+    with open(path) as stream:
+        return status, {row["name"]: row for row in json.load(stream)}
+
+
+def last_line(capsys):
+    return capsys.readouterr().out.splitlines()[-1]
+
+
+def test_all_good(fakes, capsys):
+    status, rows = run(fakes, *NAMES)
+    assert last_line(capsys) == "3 passed, 0 failed"
+    assert status == 0
+    assert rows["py27-tf1.3"]["setups"]["graph"]["passed"] == 1
+
+
+def test_a_failing_cell_does_not_stop_the_others(fakes, capsys, monkeypatch):
+    monkeypatch.setenv("BAD_CELLS", NAMES[0])
+    status, rows = run(fakes, *NAMES)
+    output = capsys.readouterr().out
+    assert output.splitlines()[-1] == "2 passed, 1 failed"
+    assert "AssertionError" in output and rows[NAMES[0]]["log"] in output
+    assert status == 1
+    assert [rows[name]["status"] for name in NAMES] == ["failed", "passed", "passed"]
+
+
+def test_a_cell_that_cannot_be_installed_does_not_stop_the_others(fakes, capsys, monkeypatch):
+    monkeypatch.setenv("NO_INSTALL", NAMES[0])
+    status, rows = run(fakes, *NAMES)
+    assert last_line(capsys) == "2 passed, 1 failed"
+    assert status == 1
+    assert "InstallFailed" in rows[NAMES[0]]["note"]
+
+
+def test_a_cell_in_which_no_test_ran_is_red(fakes, capsys):
+    (fakes / "tests" / "test_it.py").write_text("")
+    assert run(fakes, NAMES[0])[0] == 1
+    assert last_line(capsys) == "0 passed, 1 failed"
+
+
+def test_a_cell_that_takes_too_long_is_red(fakes, capsys):
+    (fakes / "tests" / "test_it.py").write_text("import time\ndef test_it(): time.sleep(60)\n")
+    status, rows = run(fakes, NAMES[0], "--timeout", "3")
+    assert status == 1
+    assert "more than 3 s" in rows[NAMES[0]]["note"]
+
+
+def test_a_missing_python_is_not_run_and_red_only_when_strict(fakes, capsys, monkeypatch):
+    found = runner.find_interpreter("3.6")
+    monkeypatch.setattr(runner, "find_interpreter", lambda python: python == "3.6" and found or None)
+    status, rows = run(fakes, *NAMES)
+    output = capsys.readouterr().out
+    assert output.splitlines()[-1] == "1 passed, 0 failed, 2 skipped"
+    assert "not run" in output and "pyenv install 2.7.18" in output
+    assert status == 0
+    assert run(fakes, "--strict", *NAMES)[0] == 1
+
+
+def test_nothing_run_at_all_is_red(fakes, monkeypatch):
+    monkeypatch.setattr(runner, "find_interpreter", lambda python: None)
+    assert run(fakes, NAMES[0])[0] == 1
+
+
+def test_unknown_cell_is_a_clear_error(fakes):
+    with pytest.raises(SystemExit, match="no cell is named 'py27-tf3.0'"):
+        runner.main(["py27-tf3.0"])
+
+
+def test_without_names_the_tools_are_tested_first_then_the_core(fakes, monkeypatch, capsys):
+    ran = []
+    monkeypatch.setattr(
+        runner.Run, "test_tools", lambda self: ran.append("tools") or runner.Result("tools", "passed")
+    )
+    monkeypatch.setattr(
+        runner.Run,
+        "test",
+        lambda self, cell, ready: ran.append(cell.name) or runner.Result(cell.name, "passed"),
+    )
+    monkeypatch.setattr(runner.Run, "prepare", lambda self, cell: None)
+    assert runner.main([]) == 0
+    assert last_line(capsys) == "44 passed, 0 failed"
+    assert ran[0] == "tools"
+    assert runner.main(["--all"]) == 0
+    assert last_line(capsys) == "123 passed, 0 failed"

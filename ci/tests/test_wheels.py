@@ -1,0 +1,74 @@
+"""The wheel as it is built: what is in it and what it requires."""
+import os
+import zipfile
+from email.parser import Parser
+
+import pytest
+
+from ci import wheels
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    with open(str(folder / "log"), "w") as log:
+        return wheels.build(str(folder), log)
+
+
+@pytest.fixture(scope="module")
+def names(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel, names):
+    [name] = [name for name in names if name.endswith(".dist-info/METADATA")]
+    with zipfile.ZipFile(wheel) as archive:
+        return Parser().parsestr(archive.read(name).decode("utf-8"))
+
+
+def test_is_one_for_both_pythons(wheel):
+    assert os.path.basename(wheel).endswith("-py2.py3-none-any.whl")
+
+
+def test_has_the_package_and_nothing_else(names):
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"tfgradcompat"}
+    assert not [name for name in names if "tests" in name.split("/") or "/test_" in name]
+
+
+def test_has_every_file_of_the_package(names):
+    package = os.path.join(wheels.REPOSITORY, "tfgradcompat")
+    for folder, _, files in os.walk(package):
+        for name in files:
+            path = os.path.relpath(os.path.join(folder, name), wheels.REPOSITORY)
+            if "__pycache__" not in path and not name.endswith((".pyc", ".swp")):
+                assert path in names
+
+
+def test_licence_is_inside_the_package_and_is_the_projects(wheel):
+    with open(os.path.join(wheels.REPOSITORY, "LICENSE"), "rb") as stream:
+        text = stream.read()
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.read("tfgradcompat/LICENSE") == text
+    assert b"Apache License" in text
+
+
+def test_requires_no_tensorflow(metadata):
+    required = metadata.get_all("Requires-Dist")
+    always = [text for text in required if "extra ==" not in text]
+    assert sorted(text.split(">")[0].strip() for text in always) == ["numpy", "six"]
+    assert sorted(metadata.get_all("Provides-Extra")) == ["test", "tf", "tf-cpu"]
+
+
+def test_says_which_pythons(metadata):
+    bounds = {bound.strip() for bound in metadata["Requires-Python"].split(",")}
+    assert bounds == {">=2.7"} | {"!=3.%d.*" % minor for minor in range(6)}
+
+
+def test_building_leaves_the_checkout_as_it_was(tmp_path):
+    before = sorted(os.listdir(wheels.REPOSITORY))
+    with open(str(tmp_path / "log"), "w") as log:
+        wheels.build(str(tmp_path), log)
+    assert sorted(os.listdir(wheels.REPOSITORY)) == before

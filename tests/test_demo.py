@@ -1,0 +1,81 @@
+"""The demo: its patterns, its training against numpy, and its command line."""
+from __future__ import absolute_import, division, print_function
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import digits_oracle
+import tfgradcompat
+from tfgradcompat.tools import demo, digits_losses, modes, patterns, training
+
+
+def test_patterns_give_their_gradients_in_every_mode():
+    wrong = [(mode, outcome) for mode in modes.available_modes()
+             for outcome in [patterns.check(pattern, mode) for pattern in patterns.PATTERNS] if not outcome.ok]
+    assert not wrong
+
+
+def test_pattern_with_a_wrong_gradient_or_result_is_not_ok():
+    mode = modes.available_modes()[0]
+    scale = patterns.PATTERNS[0]
+    assert patterns.check(scale, mode).ok
+    assert not patterns.check(scale._replace(gradients=[[5., 4.]]), mode).ok
+    assert not patterns.check(scale._replace(result=[1., 2.1]), mode).ok
+    assert not patterns.check(scale._replace(function=modes.tf.stop_gradient), mode).ok
+
+
+def test_losses_equal_those_of_numpy_in_every_mode():
+    expected = digits_oracle.train(50)[0]
+    for mode in modes.available_modes():
+        np.testing.assert_allclose(training.train(50, mode), expected, rtol=0., atol=1e-6, err_msg=mode)
+
+
+def test_the_numbers_in_the_package_come_from_the_oracle():
+    np.testing.assert_allclose(digits_losses.LOSSES, digits_oracle.train(50)[0], rtol=0., atol=1e-11)
+
+
+@pytest.mark.parametrize("change", [{"clip": 9.}, {"gate": 9.}])
+def test_the_oracle_sees_a_missing_custom_gradient(change):
+    difference = np.subtract(digits_oracle.train(50, **change)[0], digits_oracle.train(50)[0])
+    assert np.max(np.abs(difference)) > 0.1
+
+
+def test_losses_that_differ_and_a_low_accuracy_are_reported(capsys):
+    losses = np.array(digits_losses.LOSSES)
+    assert not demo.check_losses(losses)
+    losses[30] += 2e-6
+    assert demo.check_losses(losses)
+    losses[30] = np.nan
+    assert demo.check_losses(losses)
+    assert demo.check_accuracy(0.89, 10) and not demo.check_accuracy(0.91, 10)
+    assert "at least 0.90" in capsys.readouterr().out
+
+
+def run(*arguments):
+    root = os.path.dirname(os.path.dirname(os.path.abspath(tfgradcompat.__file__)))
+    process = subprocess.Popen([sys.executable] + list(arguments), cwd=root, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, universal_newlines=True)
+    out, err = process.communicate()
+    return process.returncode, out, err
+
+
+def test_command_line():
+    status, out, err = run("-m", "tfgradcompat", "demo", "--epochs", "1")
+    assert status == 0, out + err
+    assert "all right" in out and "WRONG" not in out
+    assert "largest difference from numpy in the first 30 losses" in out
+
+
+def test_command_line_imports_no_tensorflow_before_it_runs():
+    status, _, err = run("-c", "import sys; from tfgradcompat import __main__; assert 'tensorflow' not in sys.modules")
+    assert status == 0, err
+
+
+@pytest.mark.parametrize("arguments", [(), ("no-such-command",), ("demo", "--epochs", "0")])
+def test_command_line_refuses_what_it_does_not_know(arguments):
+    status, _, err = run("-m", "tfgradcompat", *arguments)
+    assert status == 2 and "usage: python -m tfgradcompat" in err

@@ -1,0 +1,1 @@
+"""Programs behind ``python -m``: one module a subcommand, and what they share."""
