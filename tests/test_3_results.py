@@ -155,6 +155,7 @@ def test_static_shapes_are_kept(mode, shape):
 
 
 @pytest.mark.clause("3.1")
+@pytest.mark.needs("boolean_outputs")
 def test_dtypes_are_kept(mode):
     dtypes = []
 

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import harness
-from harness import HAS_FUNCTION, VERSION, check, gradients_of, new_session, same, v1, variable
+from harness import HAS_FUNCTION, VERSION, check, gradients_of, new_session, right_or_error, same, v1, variable
 from tfgradcompat import custom_grad
 
 
@@ -33,12 +33,14 @@ def loop(body, x, steps=3):
 
 # -------------------------------------------------------------------------------------------------------- 6.1 control flow
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 @pytest.mark.parametrize("x, value, gradient", [(1., 2., 10.), (-1., -3., 3.)], ids=["taken", "not taken"])
 def test_cond(mode, x, value, gradient):
     check(mode, lambda x: tf.cond(x > 0., lambda: ten(x), lambda: x * 3.), [x], [gradient], value=value)
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 @pytest.mark.parametrize("x, gradients", [(1., [10., 0.]), (-1., [0., 10.])], ids=["first", "second"])
 def test_cond_in_both_branches(mode, x, gradients):
     got = mode.gradients(lambda x, y: tf.cond(x > 0., lambda: ten(x), lambda: ten(y)), x, 1.)
@@ -46,6 +48,7 @@ def test_cond_in_both_branches(mode, x, gradients):
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 @pytest.mark.parametrize("x, gradient", [(1., 10.), (-1., 30.), (5., 20.)])
 def test_case(mode, x, gradient):
     def program(x):
@@ -55,11 +58,13 @@ def test_case(mode, x, gradient):
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 def test_while_loop(mode):
     check(mode, lambda x: loop(lambda v, i: ten(v), x), [1.], [1000.], value=8.)
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 def test_while_loop_with_captured_values_of_the_step(mode):
     # s = 2 v is captured: (s - v) / v * 10 = 10 in every iteration
     @custom_grad
@@ -71,6 +76,7 @@ def test_while_loop_with_captured_values_of_the_step(mode):
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 def test_while_loop_with_a_factor_of_its_own_in_each_iteration(mode):
     # factors v + i with v = 1, 2, 4 and i = 0, 1, 2: 1 * 3 * 6
     @custom_grad
@@ -81,12 +87,14 @@ def test_while_loop_with_a_factor_of_its_own_in_each_iteration(mode):
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 def test_while_loop_with_a_value_from_outside(mode):
     # v -> v + y three times, gradients 2 for v and 3 for y: 8 for x; 3 * (1 + 2 + 4) = 21 for y
     check(mode, lambda x, y: loop(lambda v, i: add(v, y), x), [1., 5.], [8., 21.], value=16.)
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 def test_while_loop_inside_f_and_in_grad(mode):
     @custom_grad
     def f(x):
@@ -96,6 +104,7 @@ def test_while_loop_inside_f_and_in_grad(mode):
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 def test_cond_inside_f_and_in_grad(mode):
     @custom_grad
     def f(x):
@@ -109,11 +118,13 @@ def test_cond_inside_f_and_in_grad(mode):
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 def test_map_fn(mode):
     check(mode, lambda x: tf.map_fn(ten, x), [[1., 2.]], [[10., 10.]], value=[2., 4.])
 
 
 @pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 def test_scan(mode):
     # a, a + x1, a + x1 + x2, ...: the last output reaches x3 by 3, x2 by 3 * 2, x1 by 3 * 4 and a by 8
     def program(a, xs):
@@ -349,11 +360,14 @@ def counted(x, counter):
 @pytest.mark.clause("6.3")
 def test_assignment_once_per_gradient(mode, kind):
     # nothing but the gradient is asked for, and no control dependency is written
-    with mode.repeated(counted, 1., variable(0., kind, "counter", trainable=False)) as (step, read, _):
-        assert read(0) == 0.
-        for count in (1., 2., 3.):
-            assert step() == 5.
-            assert read(0) == count
+    def checks():
+        with mode.repeated(counted, 1., variable(0., kind, "counter", trainable=False)) as (step, read, _):
+            assert read(0) == 0.
+            for count in (1., 2., 3.):
+                assert step() == 5.
+                assert read(0) == count
+
+    right_or_error(mode.in_grad_reads_variables, checks)
 
 
 @pytest.mark.clause("6.3")
