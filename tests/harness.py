@@ -20,7 +20,7 @@ The modes, of which one process has the ones its set-up (see `SETUP`) and its Te
 """
 from __future__ import absolute_import, division, print_function
 
-import collections
+import contextlib
 import os
 import re
 import sys
@@ -219,6 +219,7 @@ class Mode(object):
         self.tape_inside = name == "function_inside"
         self.uses_tape = not self.in_graph
         self.autograph = self.in_function and HAS_FUNCTION
+        self.python_control_flow = self.autograph or name == "eager"
         self.higher_order = self.tape_inside or not self.in_function or VERSION >= HIGHER_ORDER_AROUND_FUNCTION_FROM
         # The functions of 1.5 and 1.6 cannot give back the IndexedSlices that a gradient inside them may be.
         self.sparse_gradients = not self.in_function or VERSION >= (1, 7)
@@ -304,6 +305,41 @@ class Mode(object):
         self.last_sparse = [isinstance(gradient, IndexedSlices) for gradient in gradients]
         return outputs, [dense(gradient, source) for gradient, source in zip(gradients, sources)]
 
+    @contextlib.contextmanager
+    def repeated(self, f, array, *variables):
+        """Build once, run often: gives `(step, read, assign)`.
+
+        `step()` runs the gradient of `f(x, *variables)` with respect to x, built or traced once; `read(i)` and `assign(i, value)`
+        look at a variable.
+        """
+        if self.in_graph:
+            with tf.Graph().as_default() as graph:
+                made = [v.make(self) for v in variables]
+                x = tf.constant(as_array(array))
+                [gradient] = gradients_of(f(x, *made), [x])
+                new = [v1.placeholder(v.value.dtype, v.value.shape) for v in variables]
+                assigned = [v1.assign(v, value) for v, value in zip(made, new)]
+                values = [tf.convert_to_tensor(v) for v in made]
+                with new_session(graph) as session:
+                    session.run(v1.global_variables_initializer())
+                    yield (lambda: session.run(gradient), lambda i: session.run(values[i]),
+                           lambda i, value: session.run(assigned[i].op, {new[i]: value}))
+            return
+        made = [v.make(self) for v in variables]
+        g = self.wrap(lambda x: f(x, *made))
+
+        def program(x):
+            with GradientTape() as tape:
+                tape.watch(x)
+                y = g(x)
+            return tape.gradient(y, [x])
+
+        if self.tape_inside:
+            program = compiled(program)
+        x = tf.constant(as_array(array))
+        yield (lambda: as_numpy(program(x)[0]), lambda i: as_numpy(tf.convert_to_tensor(made[i])),
+               lambda i, value: made[i].assign(value))
+
     # ------------------------------------------------------------------------------------------------------- inside
     def _execute_in_graph(self, program, arrays, shapes):
         with tf.Graph().as_default() as graph:
@@ -343,29 +379,27 @@ def fill(made, tensors):
 
 
 def compiled(f, shapes=None):
-    """`f` as a TensorFlow function that may return any nest."""
-    box = {}
+    """`f` as a TensorFlow function that may return any nest. It takes the tensors; variables reach `f` from a closure."""
+    box, functions = {}, []
 
     def traced(*tensors):
-        tensors, box["merge"] = split_tensors(f(*tensors))
+        tensors, box["merge"] = split_tensors(f(*fill(box["others"], tensors)))
         return tensors
-
-    functions = []
 
     @do_not_convert
     def call(*args):
-        if shapes is not None and HAS_FUNCTION:
-            if not functions:
-                signature = [tf.TensorSpec(None if shape == "unknown" else arg.shape if shape is None else shape, arg.dtype)
-                             for arg, shape in zip(args, shapes)]
-                functions.append(compiled_function(traced, input_signature=signature))
-        elif not functions:
-            functions.append(compiled_function(traced))
-        found = functions[0](*args)
-        if found is None:
-            found = []
+        box["others"] = [None if isinstance(arg, tf.Tensor) else arg for arg in args]
+        tensors = [arg for arg in args if isinstance(arg, tf.Tensor)]
+        if not functions:
+            options = {}
+            if shapes is not None and HAS_FUNCTION:
+                options["input_signature"] = [
+                    tf.TensorSpec(None if shape == "unknown" else arg.shape if shape is None else shape, arg.dtype)
+                    for arg, shape in zip(args, shapes) if isinstance(arg, tf.Tensor)]
+            functions.append(compiled_function(traced, **options))
+        found = functions[0](*tensors)
         if not isinstance(found, (list, tuple)):
-            found = [found]
+            found = [] if found is None else [found]
         return box["merge"](list(found))
 
     return call

@@ -479,6 +479,6 @@ def test_two_tapes(mode):
             with harness.GradientTape() as second:
                 second.watch(y)
                 z = f(x) * f(y)
-        return first.gradient(z, [x, y]) + second.gradient(z, [x, y])
+        return first.gradient(z, [x]) + second.gradient(z, [y])
 
-    assert mode.execute(program, 1., 2.) == [36., None, None, 18.]
+    assert mode.execute(program, 1., 2.) == [36., 18.]  # 9 * 2 y and 9 * 2 x

@@ -1,0 +1,382 @@
+# -*- coding: utf-8 -*-
+"""Section 6 of docs/contract.md: where it runs."""
+from __future__ import absolute_import, division, print_function
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import harness
+from harness import HAS_FUNCTION, VERSION, check, gradients_of, new_session, same, v1, variable
+from tfgradcompat import custom_grad
+
+
+@custom_grad
+def ten(x):
+    """2 x, with a gradient of ten."""
+    return x * 2., lambda dy: 10. * dy
+
+
+@custom_grad
+def add(a, x):
+    """a + x, with gradients of two and three."""
+    return a + x, lambda dy: (2. * dy, 3. * dy)
+
+
+def loop(body, x, steps=3):
+    """`body(value, i)` for i = 0, 1, 2, ... as float."""
+    def step(i, value):
+        return [i + 1, body(value, tf.cast(i, tf.float32))]
+
+    return tf.while_loop(lambda i, value: i < steps, step, [tf.constant(0), x])[1]
+
+
+# -------------------------------------------------------------------------------------------------------- 6.1 control flow
+@pytest.mark.clause("6.1")
+@pytest.mark.parametrize("x, value, gradient", [(1., 2., 10.), (-1., -3., 3.)], ids=["taken", "not taken"])
+def test_cond(mode, x, value, gradient):
+    check(mode, lambda x: tf.cond(x > 0., lambda: ten(x), lambda: x * 3.), [x], [gradient], value=value)
+
+
+@pytest.mark.clause("6.1")
+@pytest.mark.parametrize("x, gradients", [(1., [10., 0.]), (-1., [0., 10.])], ids=["first", "second"])
+def test_cond_in_both_branches(mode, x, gradients):
+    got = mode.gradients(lambda x, y: tf.cond(x > 0., lambda: ten(x), lambda: ten(y)), x, 1.)
+    assert [0. if g is None else g for g in got] == gradients  # the other branch's: zeros, or None in eager
+
+
+@pytest.mark.clause("6.1")
+@pytest.mark.parametrize("x, gradient", [(1., 10.), (-1., 30.), (5., 20.)])
+def test_case(mode, x, gradient):
+    def program(x):
+        return tf.case([(x < 0., lambda: ten(x) * 3.), (x > 4., lambda: ten(x) * 2.)], default=lambda: ten(x))
+
+    check(mode, program, [x], [gradient])
+
+
+@pytest.mark.clause("6.1")
+def test_while_loop(mode):
+    check(mode, lambda x: loop(lambda v, i: ten(v), x), [1.], [1000.], value=8.)
+
+
+@pytest.mark.clause("6.1")
+def test_while_loop_with_captured_values_of_the_step(mode):
+    # s = 2 v is captured: (s - v) / v * 10 = 10 in every iteration
+    @custom_grad
+    def step(v):
+        s = v * 2.
+        return s, lambda dy: dy * (s - v) / v * 10.
+
+    check(mode, lambda x: loop(lambda v, i: step(v), x), [1.], [1000.], value=8.)
+
+
+@pytest.mark.clause("6.1")
+def test_while_loop_with_a_factor_of_its_own_in_each_iteration(mode):
+    # factors v + i with v = 1, 2, 4 and i = 0, 1, 2: 1 * 3 * 6
+    @custom_grad
+    def step(v, i):
+        return v * 2., lambda dy: (dy * (v + i), None)
+
+    check(mode, lambda x: loop(step, x), [1.], [18.], value=8.)
+
+
+@pytest.mark.clause("6.1")
+def test_while_loop_with_a_value_from_outside(mode):
+    # v -> v + y three times, gradients 2 for v and 3 for y: 8 for x; 3 * (1 + 2 + 4) = 21 for y
+    check(mode, lambda x, y: loop(lambda v, i: add(v, y), x), [1., 5.], [8., 21.], value=16.)
+
+
+@pytest.mark.clause("6.1")
+def test_while_loop_inside_f_and_in_grad(mode):
+    @custom_grad
+    def f(x):
+        return loop(lambda v, i: v * 2., x), lambda dy: loop(lambda d, i: d * (i + 1.), dy)
+
+    check(mode, f, [1.], [6.], value=8.)  # 1 * 2 * 3
+
+
+@pytest.mark.clause("6.1")
+def test_cond_inside_f_and_in_grad(mode):
+    @custom_grad
+    def f(x):
+        def grad(dy):
+            return tf.cond(dy > 1.5, lambda: dy * 100., lambda: dy * y)
+        y = tf.cond(x > 0., lambda: x * 2., lambda: x * 3.)
+        return y, grad
+
+    check(mode, f, [4.], [8.], value=8.)
+    check(mode, f, [4.], [200.], upstream=[2.])
+
+
+@pytest.mark.clause("6.1")
+def test_map_fn(mode):
+    check(mode, lambda x: tf.map_fn(ten, x), [[1., 2.]], [[10., 10.]], value=[2., 4.])
+
+
+@pytest.mark.clause("6.1")
+def test_scan(mode):
+    # a, a + x1, a + x1 + x2, ...: the last output reaches x3 by 3, x2 by 3 * 2, x1 by 3 * 4 and a by 8
+    def program(a, xs):
+        return tf.scan(add, xs, initializer=a)[2]
+
+    check(mode, program, [1., [2., 3., 4.]], [8., [12., 6., 3.]], value=10.)
+
+
+@pytest.mark.clause("6.1")
+@pytest.mark.skipif(VERSION < (1, 4), reason="tf.data came with TensorFlow 1.4 (6.1)")
+def test_dataset_map():
+    def function(x):
+        y = ten(x)
+        return y, gradients_of(y, [x])[0]
+
+    def dataset():
+        return tf.data.Dataset.from_tensor_slices(np.float32([1., 2.])).map(function)
+
+    if VERSION >= (2, 0) and harness.SETUP != "override":
+        got = [(y.numpy(), g.numpy()) for y, g in dataset()]
+    elif harness.EAGER and VERSION < (2, 0):
+        got = [(y.numpy(), g.numpy()) for y, g in tf.contrib.eager.Iterator(dataset())]
+    else:
+        with tf.Graph().as_default() as graph:
+            make = v1.data.make_one_shot_iterator if VERSION >= (1, 13) else lambda d: d.make_one_shot_iterator()
+            following = make(dataset()).get_next()
+            with new_session(graph) as session:
+                got = [session.run(following) for _ in range(2)]
+    assert got == [(2., 10.), (4., 10.)]
+
+
+@pytest.mark.clause("6.1")
+def test_device(mode):
+    @custom_grad
+    def f(x):
+        def grad(dy):
+            with tf.device("/cpu:0"):
+                return 10. * dy
+        with tf.device("/cpu:0"):
+            return x * 2., grad
+
+    def program(x):
+        with tf.device("/cpu:0"):
+            return f(x)
+
+    check(mode, program, [1.], [10.], value=2.)
+
+
+@pytest.mark.clause("6.1")
+def test_control_dependencies_around_the_call(mode):
+    def program(x):
+        with tf.control_dependencies([x * 5.]):
+            return ten(x)
+
+    check(mode, program, [1.], [10.], value=2.)
+
+
+@pytest.mark.clause("6.1")
+@pytest.mark.skipif(not HAS_FUNCTION, reason="tf.function came with TensorFlow 1.14 (6.1)")
+class TestFunctions(object):
+
+    @pytest.mark.clause("6.1")
+    def test_functions_around_the_call(self, mode):
+        inner = tf.function(lambda x: ten(x) * 3.)
+        outer = tf.function(lambda x: inner(x) * 5.)
+        check(mode, outer, [1.], [150.], value=30.)
+
+    @pytest.mark.clause("6.1")
+    @pytest.mark.needs("higher_order")
+    def test_functions_inside(self, mode):
+        # x^2, and dy * x^2 as its gradient, by way of a function: first 4, then 2 x = 4
+        square = tf.function(lambda a: a * a)
+        f = custom_grad(lambda x: (square(x), lambda dy: dy * square(x)))
+        if mode.in_graph and VERSION < (2, 0):
+            check(mode, f, [2.], [4.], value=4.)
+        else:
+            first, second = mode.higher(f, 2, 2.)
+            same(first, [4.])
+            same(second, [4.])
+
+    @pytest.mark.clause("6.1")
+    def test_one_function_for_several_shapes(self, mode):
+        f = tf.function(ten)
+        check(mode, lambda x, y: (f(x), f(y)), [1., [1., 2.]], [10., [10., 10.]], value=(2., [2., 4.]))
+
+    @pytest.mark.clause("6.1")
+    @pytest.mark.needs("uses_tape")
+    @pytest.mark.skipif(VERSION < (2, 5), reason="jit_compile came with TensorFlow 2.5 (6.1)")
+    def test_jit_compile(self, mode):
+        @custom_grad
+        def f(x, y):
+            z = x * y
+            return z, lambda dy: (dy * z, 10. * dy)
+
+        check(mode, tf.function(lambda x, y: f(x, y), jit_compile=True), [2., 3.], [6., 10.], value=6.)
+
+    @pytest.mark.clause("6.1")
+    @pytest.mark.needs("uses_tape")
+    @pytest.mark.skipif(VERSION < (2, 2), reason="tf.distribute's strategies run in eager mode since TensorFlow 2.2 (6.1)")
+    @pytest.mark.parametrize("how", ["argument", "captured"])
+    def test_replicas(self, mode, how):
+        if mode.tape_inside:  # a strategy opens its replicas around the functions, not inside
+            return
+        strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+        with strategy.scope():
+            w = tf.Variable(3.)
+
+        @custom_grad
+        def taken(x, w):
+            return x * w, lambda dy: (10. * dy, 20. * dy)
+
+        @custom_grad
+        def captured(x):
+            return x * w, lambda dy, variables: (10. * dy, [20. * dy])
+
+        f = mode.wrap((lambda x: taken(x, w)) if how == "argument" else (lambda x: captured(x)))
+
+        def replica(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            return tape.gradient(y, [x, w])
+
+        dx, dw = strategy.run(replica, args=(tf.constant(2.),))
+        assert dx.numpy() == 10. and dw.numpy() == 20.
+
+
+# ------------------------------------------------------------------------------------------------------------ 6.2 AutoGraph
+@custom_grad
+def branches(x, k=1.):
+    if tf.reduce_sum(x) > 0.:
+        y = x * 2.
+    else:
+        y = x * 3.
+
+    def grad(dy):
+        if tf.reduce_sum(dy) > 0.:
+            g = 5. * dy
+        else:
+            g = 7. * dy
+        return g * k
+
+    return y, grad
+
+
+@custom_grad
+def loops(x):
+    i = tf.constant(0)
+    y = x
+    while i < 3:
+        y = y * 2.
+        i = i + 1
+
+    def grad(dy):
+        g = dy
+        for j in tf.range(3):
+            g = g * (tf.cast(j, tf.float32) + 1.)
+        return g
+
+    return y, grad
+
+
+class Layer(object):
+    def __init__(self, limit):
+        self.limit = limit
+
+    @custom_grad
+    def call(self, x):
+        if tf.reduce_sum(x) > self.limit:
+            y = x * 2.
+        else:
+            y = x * 3.
+        return y, self.grad
+
+    def grad(self, dy):
+        if tf.reduce_sum(dy) > self.limit:
+            g = 5. * dy
+        else:
+            g = 7. * dy
+        return g
+
+
+@pytest.mark.clause("6.2")
+@pytest.mark.needs("python_control_flow")
+@pytest.mark.parametrize("x, value", [([1., 2.], [2., 4.]), ([-1., -2.], [-3., -6.])], ids=["if", "else"])
+@pytest.mark.parametrize("dy, factor", [([1., 1.], 5.), ([-1., -1.], 7.)], ids=["if in in_grad", "else in in_grad"])
+def test_python_if(mode, x, value, dy, factor):
+    check(mode, branches, [x], [factor * np.array(dy)], value=value, upstream=[dy])
+    check(mode, lambda x: branches(k=2., x=x), [x], [2. * factor * np.array(dy)], value=value, upstream=[dy])
+
+
+@pytest.mark.clause("6.2")
+@pytest.mark.needs("python_control_flow")
+@pytest.mark.parametrize("limit, value, factor", [(0., 2., 5.), (100., 3., 7.)])
+def test_python_if_in_a_method(mode, limit, value, factor):
+    check(mode, Layer(limit).call, [1.], [factor], value=value)
+
+
+@pytest.mark.clause("6.2")
+@pytest.mark.needs("python_control_flow")
+def test_python_loops(mode):
+    check(mode, loops, [1.], [6.], value=8.)
+
+
+@pytest.mark.clause("6.2")
+@pytest.mark.needs("python_control_flow")
+def test_python_control_flow_around_the_call(mode):
+    def program(x):
+        y = x
+        for _ in tf.range(3):
+            if tf.reduce_sum(y) > 0.:
+                y = ten(y)
+        return y
+
+    check(mode, program, [1.], [1000.], value=8.)
+
+
+# ------------------------------------------------------------------------------------------------------- 6.3 side effects
+def counted(x, counter):
+    @custom_grad
+    def f(x, y):
+        def grad(dy):
+            if hasattr(counter, "assign_add"):
+                counter.assign_add(1.)
+            else:
+                v1.assign_add(counter, 1.)
+            return 2. * dy, 3. * dy
+        return x * y, grad
+
+    return f(x, x * 1.)
+
+
+@pytest.mark.clause("6.3")
+def test_assignment_once_per_gradient(mode, kind):
+    # nothing but the gradient is asked for, and no control dependency is written
+    with mode.repeated(counted, 1., variable(0., kind, "counter", trainable=False)) as (step, read, _):
+        assert read(0) == 0.
+        for count in (1., 2., 3.):
+            assert step() == 5.
+            assert read(0) == count
+
+
+@pytest.mark.clause("6.3")
+def test_no_side_effect_without_a_gradient(mode):
+    def program(x, counter):
+        y = counted(x, counter)
+        with tf.control_dependencies([y]):
+            return y, tf.identity(harness.tape_source(counter))
+
+    value, count = mode.run(program, 2., variable(0., trainable=False))
+    assert value == 4. and count == 0.
+
+
+@pytest.mark.clause("6.3")
+def test_in_grad_is_called_once_per_gradient(mode):
+    calls = []
+
+    @custom_grad
+    def f(x, y):
+        def grad(dy):
+            calls.append(1)
+            return 2. * dy, 3. * dy
+        return x * y, grad
+
+    check(mode, f, [1., 1.], [2., 3.])
+    assert len(calls) == 1 or mode.in_function  # a function may be traced more than once
