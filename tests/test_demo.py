@@ -10,6 +10,7 @@ import pytest
 
 import digits_oracle
 import tfgradcompat
+from tfgradcompat import __main__
 from tfgradcompat.tools import demo, digits_losses, modes, patterns, training
 
 
@@ -26,6 +27,14 @@ def test_pattern_with_a_wrong_gradient_or_result_is_not_ok():
     assert not patterns.check(scale._replace(gradients=[[5., 4.]]), mode).ok
     assert not patterns.check(scale._replace(result=[1., 2.1]), mode).ok
     assert not patterns.check(scale._replace(function=modes.tf.stop_gradient), mode).ok
+
+
+def test_wrong_gradient_gives_status_1_and_no_training(monkeypatch, capsys):
+    scale = patterns.PATTERNS[0]._replace(gradients=[[5., 4.]])
+    monkeypatch.setattr(patterns, "PATTERNS", [scale])
+    assert __main__.main(["demo"]) == 1
+    out = capsys.readouterr().out
+    assert "WRONG: scale by 5 (%s)" % modes.available_modes()[0] in out and "epoch" not in out
 
 
 def test_losses_equal_those_of_numpy_in_every_mode():
