@@ -10,7 +10,13 @@ import pytest
 
 import digits_oracle
 import tfgradcompat
-from tfgradcompat.tools import demo, digits_losses, modes, patterns, training
+from tfgradcompat import __main__
+from tfgradcompat.tools import demo, digits, digits_losses, modes, patterns, training
+
+
+def oracle_losses(**change):
+    data = os.path.join(os.path.dirname(os.path.abspath(digits.__file__)), "digits.csv.gz")
+    return digits_oracle.train(50, path=data, **change)[0]
 
 
 def test_patterns_give_their_gradients_in_every_mode():
@@ -28,19 +34,27 @@ def test_pattern_with_a_wrong_gradient_or_result_is_not_ok():
     assert not patterns.check(scale._replace(function=modes.tf.stop_gradient), mode).ok
 
 
+def test_wrong_gradient_gives_status_1_and_no_training(monkeypatch, capsys):
+    scale = patterns.PATTERNS[0]._replace(gradients=[[5., 4.]])
+    monkeypatch.setattr(patterns, "PATTERNS", [scale])
+    assert __main__.main(["demo"]) == 1
+    out = capsys.readouterr().out
+    assert "WRONG: scale by 5 (%s)" % modes.available_modes()[0] in out and "epoch" not in out
+
+
 def test_losses_equal_those_of_numpy_in_every_mode():
-    expected = digits_oracle.train(50)[0]
+    expected = oracle_losses()
     for mode in modes.available_modes():
         np.testing.assert_allclose(training.train(50, mode), expected, rtol=0., atol=1e-6, err_msg=mode)
 
 
 def test_the_numbers_in_the_package_come_from_the_oracle():
-    np.testing.assert_allclose(digits_losses.LOSSES, digits_oracle.train(50)[0], rtol=0., atol=1e-11)
+    np.testing.assert_allclose(digits_losses.LOSSES, oracle_losses(), rtol=0., atol=1e-11)
 
 
 @pytest.mark.parametrize("change", [{"clip": 9.}, {"gate": 9.}])
 def test_the_oracle_sees_a_missing_custom_gradient(change):
-    difference = np.subtract(digits_oracle.train(50, **change)[0], digits_oracle.train(50)[0])
+    difference = np.subtract(oracle_losses(**change), oracle_losses())
     assert np.max(np.abs(difference)) > 0.1
 
 

@@ -35,29 +35,18 @@ class Call(object):
     self.taken = taken if in_graph else None  # for `graphdata`, which may have to run the call again
 
   def give_out(self, tensors):
-    """The outputs as the caller gets them: with their static shapes, and what zeros are made like."""
-    for port, tensor in zip(self.outputs, tensors):
-      if port.tensor is not None:
+    """The outputs as the caller gets them, of which zeros are made for one that the loss does not use."""
+    if self.taken is not None:
+      for port, tensor in zip(self.outputs, tensors):
         port.tensor = tensor
-        if port.shape is not None:
-          tensor.set_shape(port.shape)
 
   def backward(self, dys):
     """One gradient per input and per variable from the upstream gradients of the differentiable outputs."""
     api = self._api
     with effects.Kept(api) as kept:
       dys = gradients.upstream(api, self.outputs, dys)
-      if self.variables:
-        returned = self.in_grad(*dys, variables=list(self.variables))
-      else:
-        returned = self.in_grad(*dys)
+      returned = self.in_grad(dys, list(self.variables))
       return kept.tie(gradients.downstream(api, self, returned))
-
-  def native_backward(self, count):
-    """The gradient function for tf.custom_gradient and for tapes, whose first `count` inputs are the outputs."""
-    def backward(*dys):
-      return [None] * count + self.backward(dys)
-    return backward
 
   def name(self, i):
     """The `i`th input as errors name it, argument 'pair'[0], or, behind the inputs, a variable."""

@@ -29,6 +29,11 @@ class ArgSpec(object):
     self.keyword_only = tuple(keyword_only)
     self.keyword_defaults = dict(keyword_defaults or {})
 
+  def takes(self, count):
+    """Whether it can be called with `count` positional arguments, the rest by keyword or default."""
+    required = [n for n in self.names if n not in self.defaults and n != "variables"]
+    return len(required) <= count and (bool(self.varargs) or count <= len(self.names))
+
   def __str__(self):
     parts = ["%s=%r" % (n, self.defaults[n]) if n in self.defaults else n for n in self.names]
     if self.varargs or self.keyword_only:

@@ -88,7 +88,7 @@ class Function(object):
     self.qualified_name = "%s.%s" % (target.__module__, getattr(target, "__qualname__", target.__name__))
     self._code = getattr(target, "__code__", None) or getattr(
         getattr(target, "__call__", None), "__code__", None)
-    self.registered = False  # in TensorFlow's gradient registry
+    self.registered = None  # the attribute that names its entry in TensorFlow's gradient registry
 
   def describe(self):
     """`module.qualname (file:line)`, with which every error begins."""
@@ -128,17 +128,22 @@ def _call(function, args, kwargs):
 
 def _make(api, function, taken, eager):
   """One call in the graph that is the default one now, or in eager mode."""
+  if eager and not api.is_recording():
+    # Nobody can ask for a gradient. The identities keep apart what tf.custom_gradient would keep apart.
+    result, _ = running.run(api, function, taken)
+    given = inputs_.Given(api, function, result, None)
+    return given.packed([api.identity(t) for t in given.tensors]) if given.tensors else result
   newest_id = 0 if eager else api.newest_id(taken.graph)
-  with api.watch_variables() as watcher:
+  with variables_.watch(api, taken.graph) as watcher:
     result, in_grad = running.run(api, function, taken)
     given = inputs_.Given(api, function, result, taken.graph)
   if not given.tensors:
     return result
   read = variables_.read_by_call(
       api, taken.graph, watcher.watched_variables(), given.tensors, taken.tensors, newest_id)
-  if read and not compat.accepts_keyword(in_grad, "variables"):
+  if read and not compat.accepts_keyword(in_grad.given, "variables"):
     _fail_variables(function, read)
-  tensors = taken.tensors + [api.read(v) for v in read]
+  tensors = taken.tensors + [api.read(v) for v in read] if read else taken.tensors
   call = calls.Call(api, function, taken, in_grad, read, given.tensors, tensors)
   outputs = _carried(api, call, given.tensors, tensors, eager)
   call.give_out(outputs)

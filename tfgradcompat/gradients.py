@@ -83,13 +83,14 @@ def _split(call, returned):
   if not isinstance(returned, (list, tuple)) or len(returned) != 2:
     got = ("%d values" % len(returned)) if isinstance(returned, (list, tuple)) else errors.kind_of(returned)
     raise errors.make(ValueError, call.function, "its gradient function was called with variables=[%s] and must return "
-                      "a pair (input_grads, variable_grads); got %s." % (names, got))
+                      "a pair (input_grads, variable_grads); got %s. Return (input_grads, variable_grads), the second a "
+                      "list with one gradient per variable." % (names, got))
   input_grads, variable_grads = returned
   if not isinstance(variable_grads, (list, tuple)):
     variable_grads = [variable_grads]
   if len(variable_grads) != len(call.variables):
     raise errors.make(ValueError, call.function, "its gradient function returned %d variable gradients; expected %d, "
-                      "one for each of variables=[%s], in that order." %
+                      "one for each of variables=[%s]. Return a list in that order, with None for one that gets none." %
                       (len(variable_grads), len(call.variables), names))
   return input_grads, variable_grads
 

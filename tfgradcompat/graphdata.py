@@ -34,10 +34,11 @@ _calls_by_id = weakref.WeakValueDictionary()
 class GraphData(object):
   """The calls made in one graph, which owns them."""
 
-  __slots__ = ("calls", "lock", "variables", "variables_seen")
+  __slots__ = ("calls", "inner_calls", "lock", "variables", "variables_seen")
 
   def __init__(self):
-    self.calls = {}
+    self.calls = {}  # by the name of the operation
+    self.inner_calls = []  # in the bodies of loops and branches
     # {operation name: trainable variable}, as of when there were `variables_seen` of them (see variables.py).
     self.variables, self.variables_seen = {}, 0
     # Held while tf.custom_gradient opens its window in the graph's override map. It belongs to the graph, so that a
@@ -62,15 +63,28 @@ def name_of(function):
 
 def own(api, op, call):
   """Makes `op`, which hands the tensors of `call` through, answer for its gradient."""
-  if not call.function.registered:
-    api.register(name_of(call.function), dispatch)
-    call.function.registered = True
-  api.set_attr(op, GRADIENT, name_of(call.function).encode("utf-8"))
+  function = call.function
+  if function.registered is None:
+    api.register(name_of(function), dispatch)
+    function.registered = api.attr_value(name_of(function).encode("utf-8"))
+  api.set_attr(op, GRADIENT, function.registered)
+  graph = op.graph
+  of(graph).calls[op.name] = call
+  if api.is_capturing(graph):
+    _lend(api, op, call)
+
+
+def _lend(api, op, call):
+  """Makes `call` known to copies of a function's body, which TensorFlow may differentiate in its place."""
   # fork copies the counter, so the process id is part of it.
   call_id = "%s-%d-%d" % (_process, os.getpid(), next(_counter))
-  api.set_attr(op, _CALL_ID, call_id.encode("ascii"))
+  api.set_attr(op, _CALL_ID, api.attr_value(call_id.encode("ascii")))
   _calls_by_id[call_id] = call
-  of(op.graph).calls[op.name] = call
+  # The body of a loop or a branch may be gone by then; the function or graph around it is not.
+  graph = getattr(op.graph, "outer_graph", None)
+  while graph is not None and (api.is_capturing(graph) or not api.is_eager_outside()):
+    of(graph).inner_calls.append(call)
+    graph = getattr(graph, "outer_graph", None)
 
 
 def dispatch(op, *dys):

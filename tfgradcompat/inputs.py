@@ -36,6 +36,16 @@ class Taken(object):
     self.positions = reader.positions
     self.leaf_count = reader.leaf_count
 
+  @classmethod
+  def of_tensors(cls, args, graph):
+    """The same where every argument is a tensor of `graph`."""
+    self = cls.__new__(cls)
+    self.args, self.kwargs, self.graph = args, {}, graph
+    self.tensors = list(args)
+    self.skeleton = self.positions = list(range(len(args)))
+    self.leaf_count = len(args)
+    return self
+
 
 def take(api, function, args, kwargs, eager):
   """Reads the bound arguments of a call.
@@ -44,8 +54,11 @@ def take(api, function, args, kwargs, eager):
     ValueError: tensors of different graphs, or of a graph in eager mode.
     RuntimeError: symbolic Keras tensors.
   """
+  graph = None if eager else api.get_default_graph()
+  if not kwargs and all([api.is_plain(value, graph) for value in args]):
+    return Taken.of_tensors(args, graph)  # what most calls look like, and much faster
   kwargs = [(name, kwargs[name]) for name in function.signature.ordered(kwargs)]
-  reader = _Reader(api, function, None if eager else api.get_default_graph())
+  reader = _Reader(api, function, graph)
   taken = Taken(reader, args, kwargs)
   if reader.foreign is None:
     return taken
@@ -164,7 +177,11 @@ class Given(object):
   __slots__ = ("tensors", "_result", "_kinds", "_api")
 
   def __init__(self, api, function, result, graph):
-    self.tensors, self._kinds, self._api = [], [], api
+    self._api, self._result = api, result
+    if api.is_plain(result, graph):
+      self.tensors, self._kinds = [result], (kinds.TENSOR,)
+      return
+    self._kinds = []
     reader = _Reader(api, function, graph)
 
     def leaf(leaf):

@@ -10,13 +10,18 @@ import collections
 
 from . import compat
 
+_is_nest = {}  # by type
 _COPIED = (list, dict, collections.OrderedDict, collections.defaultdict)
 
 
 def is_nest(value):
   """Whether `value` is a container that is looked into; everything else is a leaf."""
-  return (isinstance(value, (list, tuple, compat.Mapping)) or
-          getattr(type(value), "__attrs_attrs__", None) is not None)
+  cls = type(value)
+  found = _is_nest.get(cls)
+  if found is None:  # asking an abstract base class takes its time, and every leaf of every call is asked
+    found = _is_nest[cls] = (issubclass(cls, (list, tuple, compat.Mapping)) or
+                             getattr(cls, "__attrs_attrs__", None) is not None)
+  return found
 
 
 def items(nest):

@@ -68,17 +68,20 @@ def _choose(api, forced):
 def carry(api, call, outputs, inputs, eager):
   """Hands `outputs` through a carrier whose gradient is that of `call`."""
   if eager:
-    return _through_custom_gradient(api, call.native_backward(len(outputs)), outputs, inputs)
+    return _through_custom_gradient(api, call, outputs, inputs)[0]
   if route() == NATIVE:
     return _native_in_graph(api, call, outputs, inputs)
   return _override(api, call, outputs, inputs)
 
 
-def _through_custom_gradient(api, backward, outputs, inputs):
+def _through_custom_gradient(api, call, outputs, inputs):
   """tf.custom_gradient of a function that has been run already: it only hands over results and gradient."""
-  _pending.handed = len(outputs), backward
+  given = set([id(t) for t in inputs])
+  extra = [t for t in outputs if id(t) not in given]
+  backward = _backward_type(api)(call, len(extra))
+  _pending.handed = outputs, backward
   try:
-    return _carrier(api)(*(outputs + inputs))
+    return _carrier(api)(*(extra + inputs)), backward
   finally:
     _pending.handed = None
 
@@ -86,24 +89,39 @@ def _through_custom_gradient(api, backward, outputs, inputs):
 def _carrier(api):
   """One function, decorated natively once: the decorator itself costs more than a call of what it makes."""
   if api.carrier is None:
-    def custom_grad(*tensors):
-      count, backward = _pending.handed
-      return list(tensors[:count]), backward
+    def custom_grad(*unused_tensors):
+      return _pending.handed
     api.carrier = api.custom_gradient(custom_grad)
   return api.carrier
 
 
+def _backward_type(api):
+  """The gradient function that tf.custom_gradient and the tapes get for a call."""
+  if api.backward_type is None:
+    class Backward(object):
+      __slots__ = ("call", "extra")
+      __name__ = "custom_grad"
+      # tf.custom_gradient inspects its gradient function at each call; it takes this answer instead, at once.
+      _tf_decorator = api.signature_of_gradients()
+
+      def __init__(self, call, extra):
+        self.call, self.extra = call, extra
+
+      def __call__(self, *dys):
+        return [None] * self.extra + self.call.backward(dys)
+    api.backward_type = Backward
+  return api.backward_type
+
+
 def _native_in_graph(api, call, outputs, inputs):
-  graph = api.get_default_graph()
-  backward = call.native_backward(len(outputs))
   # tf.custom_gradient opens a window in the graph's override map in which all threads' operations get its gradient.
-  # The lock keeps our own calls apart; the name of any other that got in is replaced below.
-  with graphdata.of(graph).lock, api.empty_variable_scope():
-    carried = _through_custom_gradient(api, backward, outputs, inputs)
-    op = carried[0].op
+  # The lock keeps our own calls apart; a name of anybody else's that got in is replaced by `own`.
+  with graphdata.of(api.get_default_graph()).lock, api.empty_variable_scope():
+    name = api.next_native_name()
+    carried, backward = _through_custom_gradient(api, call, outputs, inputs)
     # Native registers each call for ever. Our entry answers instead, and finds the call in the graph.
-    api.unregister_call(op, backward)
-  graphdata.own(api, op, call)
+    api.unregister_call(name, backward)
+  graphdata.own(api, carried[0].op, call)
   if not api.native_tells_tapes:
     _tell_tapes(api, call, outputs, inputs, carried)
   return carried
@@ -121,5 +139,5 @@ def _override(api, call, outputs, inputs):
 
 def _tell_tapes(api, call, outputs, inputs, carried):
   """Records the call on the tapes that are open inside a function; they do not look names up in the registry."""
-  if api.record_operation is not None:
-    api.record_operation("custom_grad", carried, outputs + inputs, call.native_backward(len(outputs)))
+  if api.record_operation is not None and api.is_recording():
+    api.record_operation("custom_grad", carried, outputs + inputs, _backward_type(api)(call, len(outputs)))

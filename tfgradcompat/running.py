@@ -2,7 +2,31 @@
 
 from __future__ import absolute_import, division, print_function
 
+from . import compat
 from . import errors
+
+
+class Gradient(object):
+  """The user's gradient function, as it was given and as AutoGraph converted it."""
+
+  __slots__ = ("given", "_function", "_converted")
+
+  def __init__(self, api, function, in_grad):
+    self.given = in_grad
+    self._function = function
+    self._converted = api.converted(in_grad)
+
+  def __call__(self, dys, variables):
+    """Raises TypeError where it takes another number of upstream gradients than the function has results."""
+    try:
+      return self._converted(*dys, variables=variables) if variables else self._converted(*dys)
+    except TypeError:
+      spec = compat.argspec(self.given)
+      if spec is None or spec.takes(len(dys)):
+        raise
+      raise errors.make(
+          TypeError, self._function, "its gradient function must take one upstream gradient for each of the %d tensors of "
+          "the result; its parameters are %s. Let it take %d." % (len(dys), spec, len(dys)))
 
 
 def run(api, function, taken):
@@ -17,4 +41,4 @@ def run(api, function, taken):
     raise errors.make(TypeError, function, "must return a pair (result, gradient function); the second of the two is "
                       "not callable but %s. Return a function that takes the upstream gradients." %
                       errors.kind_of(in_grad))
-  return result, api.converted(in_grad)
+  return result, Gradient(api, function, in_grad)

@@ -68,6 +68,7 @@ class Api(object):
     self._probe_autograph()
     self._variable_types = self._probe_variable_types()
     self._kinds = {}
+    self._opaque = frozenset(getattr(tf, name) for name in ("resource", "variant") if hasattr(tf, name))
 
   # ---- modes
 
@@ -84,10 +85,17 @@ class Api(object):
     self.defun_lacks_slices = self.version == (1, 5)
     # A class in all releases that have eager mode; symbolic tensors are never instances of it.
     self.EagerTensor = getattr(self._ops, "EagerTensor", None) or type(None)
+    # A class of its own from 2.14 on; before it the class of all tensors.
+    self.SymbolicTensor = getattr(self._ops, "SymbolicTensor", None) or self.Tensor
 
   def is_capturing(self, graph):
     """Whether `graph` is the body of a function, which captures tensors from outside."""
     return type(graph) is not self.tf.Graph
+
+  def is_eager_outside(self):
+    """Whether eager mode is on around all the functions that are being built."""
+    outside = getattr(self._ops, "executing_eagerly_outside_functions", None)  # 1.13
+    return outside() if outside else False
 
   def needs_identity(self, tensor, graph, newest_id):
     """Whether `tensor` cannot be given back as it is by a gradient function that is built in `graph`.
@@ -103,6 +111,12 @@ class Api(object):
     return self.version < (1, 13) and tensor.op._id <= newest_id
 
   # ---- leaves
+
+  def is_plain(self, value, graph):
+    """Whether `value` is a tensor that needs no thought: of `graph`, or, where that is None, an eager one."""
+    if graph is None:
+      return type(value) is self.EagerTensor and value.dtype not in self._opaque
+    return type(value) is self.SymbolicTensor and value.graph is graph and value.dtype not in self._opaque
 
   def _probe_variable_types(self):
     types = [self.tf.Variable]
@@ -149,13 +163,6 @@ class Api(object):
       return COMPOSITE
     return OTHER
 
-  @property
-  def _opaque(self):
-    if not hasattr(self, "_opaque_dtypes"):
-      self._opaque_dtypes = frozenset(
-          getattr(self.tf, name) for name in ("resource", "variant") if hasattr(self.tf, name))
-    return self._opaque_dtypes
-
   def values_of(self, leaf, kind):
     """The tensor through which a composite tensor is differentiated."""
     return leaf.flat_values if kind is RAGGED else leaf.values
@@ -179,6 +186,8 @@ class Api(object):
 
   def shape(self, tensor):
     """The static shape: a list with None for unknown dimensions, or None for an unknown rank."""
+    if type(tensor) is self.EagerTensor:
+      return list(tensor._shape_tuple())  # much faster than a TensorShape; in all releases with eager mode
     shape = tensor.get_shape()
     return shape.as_list() if shape.ndims is not None else None
 
@@ -202,14 +211,17 @@ class Api(object):
 
   # ---- operations
 
+  def attr_value(self, value):
+    """The bytes `value` as `set_attr` takes it; it can be kept."""
+    return importlib.import_module("tensorflow.core.framework.attr_value_pb2").AttrValue(s=value)
+
   @staticmethod
-  def set_attr(op, name, value):
-    """Sets the bytes attribute `name` of an operation that has been made already."""
+  def set_attr(op, name, attr_value):
+    """Sets an attribute of an operation that has been made already."""
     if hasattr(op, "_set_attr"):  # 1.5; needed where graphs are kept in C (1.7 and newer)
-      attr_value = importlib.import_module("tensorflow.core.framework.attr_value_pb2").AttrValue
-      op._set_attr(name, attr_value(s=value))
+      op._set_attr(name, attr_value)
     else:
-      op.node_def.attr[name].s = value
+      op.node_def.attr[name].CopyFrom(attr_value)
 
   @staticmethod
   def get_attr(op, name):
@@ -254,16 +266,18 @@ class Api(object):
       except KeyError:  # another thread was faster
         pass
 
-  def unregister_call(self, op, backward):
+  def next_native_name(self):
+    """The name that tf.custom_gradient will give to its next call, unless another thread is faster."""
+    return "CustomGradient-%d" % (self._ops.uid() + 1)
+
+  def unregister_call(self, name, backward):
     """Takes the entry that tf.custom_gradient made for a call, with the gradient function `backward`, out again.
 
-    The name on the operation is that entry's unless another thread, in a gradient_override_map of its own, got in.
+    It is under `name` unless another thread was faster.
     """
-    name = (self.get_attr(op, "_gradient_op_type") or b"").decode("utf-8")
     if not _leads_to(self.registry.get(name), backward):
       name = next((n for n, entry in list(self.registry.items()) if _leads_to(entry, backward)), None)
-    if name is not None:
-      self.registry.pop(name, None)
+    self.registry.pop(name, None)
 
   # ---- tapes
 
@@ -273,7 +287,12 @@ class Api(object):
     self._backprop = _private("eager.backprop")
     # Only where there is a GradientTape (1.5): the tapes of 1.4 cannot be open inside a graph, and record otherwise.
     self.record_operation = module.record_operation if hasattr(self._backprop, "GradientTape") else None
-    if hasattr(module, "VariableWatcher"):  # 2.2
+    # Whether a tape or a forward accumulator is open in this thread; public to TensorFlow's own modules since 1.4.
+    self.is_recording = getattr(module, "could_possibly_record", lambda: False)
+    # Up to 2.1 only a tape tells which variables are read, and it records everything else as well. In a plain graph it
+    # is not needed: the walk in variables.py sees them.
+    self.has_watcher = hasattr(module, "VariableWatcher")
+    if self.has_watcher:  # 2.2
       self.watch_variables = module.VariableWatcher
     elif hasattr(self._backprop, "GradientTape"):  # 1.5
       self.watch_variables = lambda: _TapeWatcher(self._backprop.GradientTape())
@@ -291,7 +310,15 @@ class Api(object):
       self.custom_gradient = getattr(_private("eager.custom_gradient"), "custom_gradient", None)
     self._function = _private("framework.function")  # Defun, for graphs before 1.4
     self._defuns = {}
-    self.carrier = None
+    self.carrier = self.backward_type = None  # made by routes.py on first use
+
+  def signature_of_gradients(self):
+    """What tells `tf_inspect` that a gradient function takes `*dys`, without looking at it."""
+    decorator = _private("util.tf_decorator")
+    def gradient(*dys):
+      return dys
+    return decorator.TFDecorator(
+        "custom_grad", gradient, decorator_argspec=_private("util.tf_inspect").getfullargspec(gradient))
 
   def defun_carrier(self, outputs, inputs, gradient):
     """Hands `outputs` through a function whose gradient is `gradient`; for graphs before 1.4, without IdentityN.
@@ -305,7 +332,10 @@ class Api(object):
     if defun is None:
       defun = self._defuns[key] = self._make_defun(key, gradient)
     carried = defun(*(outputs + inputs))
-    return list(carried) if isinstance(carried, (list, tuple)) else [carried]
+    carried = list(carried) if isinstance(carried, (list, tuple)) else [carried]
+    for output, tensor in zip(outputs, carried):
+      tensor.set_shape(output.get_shape())  # functions have no shape inference
+    return carried
 
   def _make_defun(self, key, gradient):
     dtypes, count = key
@@ -357,7 +387,7 @@ def _leads_to(entry, target, depth=3):
 
 
 class NoWatcher(object):
-  """Stands in for a variable watcher where there are no tapes."""
+  """Stands in for a variable watcher where there are no tapes, or where none is needed."""
 
   def __enter__(self):
     return self

@@ -9,9 +9,17 @@ variables behind a captured tensor are not taken for the function's own.
 from __future__ import absolute_import, division, print_function
 
 from . import graphdata
+from . import tensorflow_api
 
 _REF = ("Variable", "VariableV2")
 _RESOURCE = ("VarHandleOp",)
+
+
+def watch(api, graph):
+  """A context that is told of the resource variables that are read in it, where that is needed and possible."""
+  if api.has_watcher or graph is None or api.is_capturing(graph):
+    return api.watch_variables()
+  return tensorflow_api.NoWatcher()
 
 
 def read_by_call(api, graph, watched, outputs, inputs, newest_id):
@@ -23,11 +31,11 @@ def read_by_call(api, graph, watched, outputs, inputs, newest_id):
     outputs, inputs: the tensors that the call gave and took.
     newest_id: the id of the newest operation before the call.
   """
-  found = dict((id(v), v) for v in watched)
+  found = list(watched)
   if graph is not None and not api.is_capturing(graph):
-    for variable in _in_graph(api, graph, outputs, inputs, newest_id):
-      found[id(variable)] = variable
-  return sorted(found.values(), key=lambda v: v.name)
+    seen = set(id(v) for v in found)
+    found += [v for v in _in_graph(api, graph, outputs, inputs, newest_id) if id(v) not in seen]
+  return sorted(found, key=lambda v: v.name) if found else found
 
 
 def _in_graph(api, graph, outputs, inputs, newest_id):
