@@ -251,15 +251,25 @@ def test_variables_that_are_not_taken(mode, kind):
 
 
 @pytest.mark.clause("5.2")
-def test_the_error_comes_at_the_call(mode):
-    def program(x, w):
+def test_the_error_comes_at_the_call(mode, kind):
+    def forgetting(x, w):
         @custom_grad
         def forgetful(x):
             return x * w, lambda dy: 10. * dy
         return forgetful(x)
 
+    f = mode.wrap(forgetting)
+
+    def program(x, w):
+        if mode.in_graph:
+            f(x, w)
+        else:
+            with harness.GradientTape() as tape:
+                tape.watch(x)
+                f(x, w)
+
     with pytest.raises(TypeError):
-        mode.run(program, 2., variable(3.))
+        mode.execute(program, 2., variable(3., kind))
 
 
 @pytest.mark.clause("5.2")
