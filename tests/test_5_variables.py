@@ -149,7 +149,7 @@ def test_sparse_gradient_of_a_variable(mode, kind):
 
 
 @pytest.mark.clause("5.1")
-@pytest.mark.needs("higher_order")
+@pytest.mark.needs("second_order_of_reads")
 def test_second_order_through_a_variable(mode, kind):
     # in_grad gives 10 w for x and 20 x for w: the gradients of their sum are 20 for x and 10 for w
     first, second = mode.higher(lambda x, w: times(w)(x), 2, 2., variable(3., kind))
