@@ -29,6 +29,10 @@ class ArgSpec(object):
     self.keyword_only = tuple(keyword_only)
     self.keyword_defaults = dict(keyword_defaults or {})
 
+  def count(self):
+    """The number of positional parameters, `variables` not counted."""
+    return len([n for n in self.names if n != "variables"])
+
   def takes(self, count):
     """Whether it can be called with `count` positional arguments, the rest by keyword or default."""
     required = [n for n in self.names if n not in self.defaults and n != "variables"]

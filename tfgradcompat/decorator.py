@@ -143,6 +143,8 @@ def _make(api, function, taken, eager):
       api, taken.graph, watcher.watched_variables(), given.tensors, taken.tensors, newest_id)
   if read and not compat.accepts_keyword(in_grad.given, "variables"):
     _fail_variables(function, read)
+  if not eager and api.is_capturing(taken.graph):
+    variables_.read_for_gradient(api, in_grad.given)
   tensors = taken.tensors + [api.read(v) for v in read] if read else taken.tensors
   call = calls.Call(api, function, taken, in_grad, read, given.tensors, tensors)
   outputs = _carried(api, call, given.tensors, tensors, eager)

@@ -22,10 +22,14 @@ class Kept(object):
   def __enter__(self):
     api = self._api
     self._graph = None if api.executing_eagerly() else api.get_default_graph()
-    self._newest_id = 0 if self._graph is None else api.newest_id(self._graph)
+    if self._graph is not None:
+      self._newest_id = api.newest_id(self._graph)
+      self._undo = api.mend_capture(self._graph)
     return self
 
   def __exit__(self, *unused):
+    if self._graph is not None:
+      self._undo()
     return False
 
   def tie(self, gradients):

@@ -98,14 +98,16 @@ def _carrier(api):
 def _backward_type(api):
   """The gradient function that tf.custom_gradient and the tapes get for a call."""
   if api.backward_type is None:
+    signature = api.signature_of_gradients()
+
     class Backward(object):
-      __slots__ = ("call", "extra")
+      __slots__ = ("call", "extra", "_tf_decorator")
       __name__ = "custom_grad"
-      # tf.custom_gradient inspects its gradient function at each call; it takes this answer instead, at once.
-      _tf_decorator = api.signature_of_gradients()
 
       def __init__(self, call, extra):
         self.call, self.extra = call, extra
+        # tf.custom_gradient inspects its gradient function at each call; it takes this answer instead, at once.
+        self._tf_decorator = signature
 
       def __call__(self, *dys):
         return [None] * self.extra + self.call.backward(dys)

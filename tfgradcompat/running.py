@@ -25,8 +25,9 @@ class Gradient(object):
       if spec is None or spec.takes(len(dys)):
         raise
       raise errors.make(
-          TypeError, self._function, "its gradient function must take one upstream gradient for each of the %d tensors of "
-          "the result; its parameters are %s. Let it take %d." % (len(dys), spec, len(dys)))
+          TypeError, self._function, "its gradient function takes %d upstream gradient%s, %s; expected %d, one for each "
+          "tensor of the result. Let it take %d." % (
+              spec.count(), "" if spec.count() == 1 else "s", spec, len(dys), len(dys)))
 
 
 def run(api, function, taken):

@@ -83,6 +83,7 @@ class Api(object):
       self.executing_eagerly = lambda: False
     # contrib.eager.defun of 1.5 fails on a gradient that is IndexedSlices, also on that of tf.gather.
     self.defun_lacks_slices = self.version == (1, 5)
+    self.backward_captures = self.version >= (1, 15)
     # A class in all releases that have eager mode; symbolic tensors are never instances of it.
     self.EagerTensor = getattr(self._ops, "EagerTensor", None) or type(None)
     # A class of its own from 2.14 on; before it the class of all tensors.
@@ -109,6 +110,18 @@ class Api(object):
     if isinstance(tensor, self.EagerTensor) or tensor.graph is not graph:
       return True
     return self.version < (1, 13) and tensor.op._id <= newest_id
+
+  def mend_capture(self, graph):
+    """Lets a gradient function that is built in `graph`, a backward pass, capture tensors; returns what undoes it.
+
+    In 1.15 and 2.0 a backward pass lets its forward pass capture first, which then puts its placeholder into the wrong
+    graph. In 1.14, too, but there the backward pass cannot capture by itself.
+    """
+    forward = getattr(graph, "_forward_func_graph", None)
+    if forward is None or self.version == (1, 14):
+      return lambda: None
+    graph._forward_func_graph = None
+    return lambda: setattr(graph, "_forward_func_graph", forward)
 
   # ---- leaves
 
@@ -341,7 +354,8 @@ class Api(object):
     dtypes, count = key
     def hand_through(*tensors):
       return [self.tf.identity(t) for t in tensors[:count]]
-    name = "CustomGrad_%d_%s" % (count, "_".join(dtypes))
+    # Other copies of this package have functions of their own.
+    name = re.sub("[^A-Za-z0-9]", "_", "CustomGrad_%s_%d_%s" % (__name__, count, "_".join(dtypes)))
     return self._function.Defun(
         *[self.tf.as_dtype(d) for d in dtypes], func_name=name, python_grad_func=gradient)(hand_through)
 

@@ -22,6 +22,18 @@ def watch(api, graph):
   return tensorflow_api.NoWatcher()
 
 
+def read_for_gradient(api, in_grad):
+  """Reads, in a function that is being built, the variables in the closure of its gradient function.
+
+  Up to 1.14 the backward pass of a function can read only the variables that its forward pass has read.
+  """
+  if api.backward_captures:
+    return
+  for cell in getattr(in_grad, "__closure__", None) or ():
+    if api.kind(cell.cell_contents) is tensorflow_api.VARIABLE:
+      api.read(cell.cell_contents)
+
+
 def read_by_call(api, graph, watched, outputs, inputs, newest_id):
   """The trainable variables that a call read, sorted by name.
 
