@@ -43,7 +43,7 @@ class Call(object):
   def backward(self, dys):
     """One gradient per input and per variable from the upstream gradients of the differentiable outputs."""
     api = self._api
-    with effects.Kept(api) as kept:
+    with effects.Kept(api, self.function, self.taken and self.taken.graph) as kept:
       dys = gradients.upstream(api, self.outputs, dys)
       returned = self.in_grad(dys, list(self.variables))
       return kept.tie(gradients.downstream(api, self, returned))

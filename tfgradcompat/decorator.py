@@ -128,11 +128,6 @@ def _call(function, args, kwargs):
 
 def _make(api, function, taken, eager):
   """One call in the graph that is the default one now, or in eager mode."""
-  if eager and not api.is_recording():
-    # Nobody can ask for a gradient. The identities keep apart what tf.custom_gradient would keep apart.
-    result, _ = running.run(api, function, taken)
-    given = inputs_.Given(api, function, result, None)
-    return given.packed([api.identity(t) for t in given.tensors]) if given.tensors else result
   newest_id = 0 if eager else api.newest_id(taken.graph)
   with variables_.watch(api, taken.graph) as watcher:
     result, in_grad = running.run(api, function, taken)
@@ -141,12 +136,15 @@ def _make(api, function, taken, eager):
     return result
   read = variables_.read_by_call(
       api, taken.graph, watcher.watched_variables(), given.tensors, taken.tensors, newest_id)
-  if read and not compat.accepts_keyword(in_grad.given, "variables"):
+  if read and not compat.accepts_keyword(in_grad, "variables"):
     _fail_variables(function, read)
+  if eager and not api.is_recording():
+    # Nobody can ask for a gradient. The identities keep apart what tf.custom_gradient would keep apart.
+    return given.packed([api.identity(t) for t in given.tensors])
   if not eager and api.is_capturing(taken.graph):
-    variables_.read_for_gradient(api, in_grad.given)
+    variables_.read_for_gradient(api, in_grad)
   tensors = taken.tensors + [api.read(v) for v in read] if read else taken.tensors
-  call = calls.Call(api, function, taken, in_grad, read, given.tensors, tensors)
+  call = calls.Call(api, function, taken, running.Gradient(api, function, in_grad), read, given.tensors, tensors)
   outputs = _carried(api, call, given.tensors, tensors, eager)
   call.give_out(outputs)
   return given.packed(outputs)

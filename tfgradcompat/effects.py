@@ -10,21 +10,25 @@ from __future__ import absolute_import, division, print_function
 _WITHOUT_EFFECT = ("Variable", "VariableV2", "VarHandleOp", "ReadVariableOp", "VarIsInitializedOp", "ResourceGather",
                    "ResourceGatherNd", "RefIdentity", "Placeholder", "Enter", "RefEnter", "IsVariableInitialized",
                    "If", "While", "Case", "StatelessIf", "StatelessWhile")
+_READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 _MACHINERY = ("Stack", "TensorArray", "TensorList", "Random", "Truncated", "Multinomial", "ParameterizedTruncated")
 
 
 class Kept(object):
   """Context of a gradient function; `tie` lets the gradients wait for what happened in it."""
 
-  def __init__(self, api):
+  def __init__(self, api, function, forward):
+    """`forward` is the graph in which the call was made; None in eager mode."""
     self._api = api
+    self._function = function
+    self._given = forward
 
   def __enter__(self):
     api = self._api
     self._graph = None if api.executing_eagerly() else api.get_default_graph()
     if self._graph is not None:
       self._newest_id = api.newest_id(self._graph)
-      self._undo = api.mend_capture(self._graph)
+      self._undo = api.mend_capture(self._graph, self._given)
     return self
 
   def __exit__(self, *unused):
@@ -38,12 +42,23 @@ class Kept(object):
     if graph is None:
       return gradients
     context = graph._get_control_flow_context()
-    effects = [op for op in self._api.ops_since(graph, self._newest_id)
-               if _has_effect(op) and op._get_control_flow_context() is context]
+    made = self._api.ops_since(graph, self._newest_id)
+    if self._api.forgets_reads(graph) and any(op.type in _READS for op in made):
+      gradients = [self._without_second_order(g) for g in gradients]
+    effects = [op for op in made if _has_effect(op) and op._get_control_flow_context() is context]
     if not effects:
       return [self._out(g, False) for g in gradients]
     with graph.control_dependencies(effects):
       return [self._out(g, True) for g in gradients]
+
+  def _without_second_order(self, gradient):
+    """A second derivative would silently lack its part through the variables: an error instead."""
+    if not isinstance(gradient, self._api.Tensor):
+      return gradient
+    return self._api.prevent_gradient(gradient, str(
+        "%s: its gradient function reads a variable, and TensorFlow %s loses the second derivative through it in the "
+        "backward pass of a function. Take the variable as an argument, or put the tape inside the function." %
+        (self._function.describe(), self._api.tf.__version__)))
 
   def _out(self, gradient, always):
     """`gradient` through identities: always, or where it cannot be given back as it is."""

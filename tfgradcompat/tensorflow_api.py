@@ -111,17 +111,32 @@ class Api(object):
       return True
     return self.version < (1, 13) and tensor.op._id <= newest_id
 
-  def mend_capture(self, graph):
-    """Lets a gradient function that is built in `graph`, a backward pass, capture tensors; returns what undoes it.
+  def mend_capture(self, graph, forward):
+    """Lets a gradient function that is built in `graph`, the backward pass of `forward`, read variables.
 
-    In 1.15 and 2.0 a backward pass lets its forward pass capture first, which then puts its placeholder into the wrong
-    graph. In 1.14, too, but there the backward pass cannot capture by itself.
+    Returns what undoes it. Not needed from 2.1 on, and up to 1.8 in vain: there a backward pass captures nothing.
     """
-    forward = getattr(graph, "_forward_func_graph", None)
-    if forward is None or self.version == (1, 14):
-      return lambda: None
-    graph._forward_func_graph = None
-    return lambda: setattr(graph, "_forward_func_graph", forward)
+    if (1, 11) <= self.version <= (1, 13) and self.is_capturing(graph) and forward is not graph:
+      # What a backward pass captures is taken for a result of the forward pass: it must be that one's own capture.
+      def capture(tensor, name=None):
+        if isinstance(tensor, self.EagerTensor):
+          tensor = forward.captures.get(tensor, tensor)
+        return type(graph).capture(graph, tensor, name)
+      graph.capture = capture
+      return lambda: graph.__dict__.pop("capture", None)
+    if (1, 15) <= self.version <= (2, 0) and hasattr(graph, "_forward_func_graph"):
+      # It lets the forward pass capture first, which then puts its placeholder into the wrong graph.
+      before, graph._forward_func_graph = graph._forward_func_graph, None
+      return lambda: setattr(graph, "_forward_func_graph", before)
+    return lambda: None
+
+  def forgets_reads(self, graph):
+    """Whether the backward pass `graph` loses the dependence on variables that it reads (1.14 to 2.0)."""
+    return (1, 14) <= self.version <= (2, 0) and hasattr(graph, "_forward_func_graph")
+
+  def prevent_gradient(self, tensor, message):
+    """`tensor`, of which asking for a gradient is a LookupError with `message`."""
+    return _private("ops.array_ops").prevent_gradient(tensor, message=message)
 
   # ---- leaves
 
@@ -330,8 +345,9 @@ class Api(object):
     decorator = _private("util.tf_decorator")
     def gradient(*dys):
       return dys
-    return decorator.TFDecorator(
-        "custom_grad", gradient, decorator_argspec=_private("util.tf_inspect").getfullargspec(gradient))
+    inspect = _private("util.tf_inspect")
+    asked = inspect.getfullargspec if self.version >= (1, 11) else inspect.getargspec
+    return decorator.TFDecorator("custom_grad", gradient, decorator_argspec=asked(gradient))
 
   def defun_carrier(self, outputs, inputs, gradient):
     """Hands `outputs` through a function whose gradient is `gradient`; for graphs before 1.4, without IdentityN.
