@@ -225,6 +225,8 @@ class Mode(object):
         self.in_function = name.startswith("function")
         self.tape_inside = name == "function_inside"
         self.uses_tape = not self.in_graph
+        self.tape_around = self.uses_tape and not self.tape_inside
+        self.calls_directly = not self.in_function
         self.autograph = self.in_function and HAS_FUNCTION
         self.python_control_flow = self.autograph or name == "eager"
         self.higher_order = self.tape_inside or not self.in_function or VERSION >= HIGHER_ORDER_AROUND_FUNCTION_FROM
