@@ -24,10 +24,10 @@ class Call(object):
     self.in_grad = in_grad
     self.variables = variables
     in_graph = taken.graph is not None
-    ports = [_port(api, tensor, in_graph) for tensor in inputs]
+    ports = [gradients.Port(api, tensor, in_graph) for tensor in inputs]
     count = len(taken.tensors)
     self.inputs, self.variable_ports = ports[:count], ports[count:]
-    self.outputs = [_port(api, tensor, in_graph) for tensor in outputs]
+    self.outputs = [gradients.Port(api, tensor, in_graph) for tensor in outputs]
     self.skeleton = taken.skeleton
     self.positions = taken.positions
     self.leaf_count = taken.leaf_count
@@ -63,6 +63,3 @@ class Call(object):
     leaves = [path for name, node in zip(arguments, self.skeleton) for path in nests.paths(node, name)]
     return [leaves[position] for position in self.positions]
 
-
-def _port(api, tensor, in_graph):
-  return gradients.Port(tensor.dtype.base_dtype, api.shape(tensor), tensor if in_graph else None)
