@@ -2,7 +2,7 @@
 
 from __future__ import absolute_import, division, print_function
 
-from . import effects
+from . import gradient_scope
 from . import gradients
 from . import nests
 
@@ -43,10 +43,10 @@ class Call(object):
   def backward(self, dys):
     """One gradient per input and per variable from the upstream gradients of the differentiable outputs."""
     api = self._api
-    with effects.Kept(api, self.function, self.taken and self.taken.graph) as kept:
+    with gradient_scope.GradientScope(api, self.function, self.taken and self.taken.graph) as scope:
       dys = gradients.upstream(api, self.outputs, dys)
       returned = self.in_grad(dys, list(self.variables))
-      return kept.tie(gradients.downstream(api, self, returned))
+      return scope.give_back(gradients.downstream(api, self, returned))
 
   def name(self, i):
     """The `i`th input as errors name it, argument 'pair'[0], or, behind the inputs, a variable."""
@@ -62,4 +62,3 @@ class Call(object):
     arguments = self.function.signature.names(*self._counts)
     leaves = [path for name, node in zip(arguments, self.skeleton) for path in nests.paths(node, name)]
     return [leaves[position] for position in self.positions]
-
