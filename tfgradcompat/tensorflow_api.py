@@ -13,6 +13,7 @@ import re
 import sys
 import threading
 
+from . import compat
 from . import errors
 
 # Kinds of leaves.
@@ -408,11 +409,7 @@ def _leads_to(entry, target, depth=3):
   todo = [(entry["type"], depth)] if entry else []
   while todo:
     function, depth = todo.pop()
-    for cell in getattr(function, "__closure__", None) or ():
-      try:
-        content = cell.cell_contents
-      except ValueError:  # an empty cell
-        continue
+    for content in compat.closure(function):
       if content is target:
         return True
       if depth and callable(content):
