@@ -608,3 +608,22 @@ def test_the_traceback_leads_to_the_call(mode, make):
     assert len(ours) <= 3, "%d frames of the package" % len(ours)
     last_user = max(i for i, file in enumerate(files) if os.path.basename(file).startswith("test_7_errors.py"))
     assert not ours or last_user == ours[0] - 1 or last_user > ours[0]
+
+
+@pytest.mark.clause("7.1")
+@pytest.mark.needs("in_graph")
+def test_a_failed_call_leaves_no_entry_in_the_registry(mode):
+    from tensorflow.python.framework import ops
+
+    @custom_grad
+    def f(x):
+        return x, lambda dy: 3. * dy
+
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(1.)
+        f(x)
+        before = set(ops._gradient_registry._registry)
+        graph.finalize()
+        with pytest.raises(RuntimeError):
+            f(x)
+        assert set(ops._gradient_registry._registry) == before

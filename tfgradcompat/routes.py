@@ -68,20 +68,23 @@ def _choose(api, forced):
 def carry(api, call, outputs, inputs, eager):
   """Hands `outputs` through a carrier whose gradient is that of `call`."""
   if eager:
-    return _through_custom_gradient(api, call, outputs, inputs)[0]
+    extra = _not_in(outputs, inputs)
+    return _through_custom_gradient(api, _backward(api, call, extra), extra, outputs, inputs)
   if route() == NATIVE:
     return _native_in_graph(api, call, outputs, inputs)
   return _override(api, call, outputs, inputs)
 
 
-def _through_custom_gradient(api, call, outputs, inputs):
-  """tf.custom_gradient of a function that has been run already: it only hands over results and gradient."""
+def _not_in(outputs, inputs):
   given = set([id(t) for t in inputs])
-  extra = [t for t in outputs if id(t) not in given]
-  backward = _backward_type(api)(call, len(extra))
+  return [t for t in outputs if id(t) not in given]
+
+
+def _through_custom_gradient(api, backward, extra, outputs, inputs):
+  """tf.custom_gradient of a function that has been run already: it only hands over results and gradient."""
   _pending.handed = outputs, backward
   try:
-    return _carrier(api)(*(extra + inputs)), backward
+    return _carrier(api)(*(extra + inputs))
   finally:
     _pending.handed = None
 
@@ -95,8 +98,8 @@ def _carrier(api):
   return api.carrier
 
 
-def _backward_type(api):
-  """The gradient function that tf.custom_gradient and the tapes get for a call."""
+def _backward(api, call, extra):
+  """The gradient function that tf.custom_gradient and the tapes get for a call, whose first inputs are `extra`."""
   if api.backward_type is None:
     signature = api.signature_of_gradients()
 
@@ -112,17 +115,21 @@ def _backward_type(api):
       def __call__(self, *dys):
         return [None] * self.extra + self.call.backward(dys)
     api.backward_type = Backward
-  return api.backward_type
+  return api.backward_type(call, len(extra))
 
 
 def _native_in_graph(api, call, outputs, inputs):
+  extra = _not_in(outputs, inputs)
+  backward = _backward(api, call, extra)
   # tf.custom_gradient opens a window in the graph's override map in which all threads' operations get its gradient.
   # The lock keeps our own calls apart; a name of anybody else's that got in is replaced by `own`.
   with graphdata.of(api.get_default_graph()).lock, api.empty_variable_scope():
     name = api.next_native_name()
-    carried, backward = _through_custom_gradient(api, call, outputs, inputs)
-    # Native registers each call for ever. Our entry answers instead, and finds the call in the graph.
-    api.unregister_call(name, backward)
+    try:
+      carried = _through_custom_gradient(api, backward, extra, outputs, inputs)
+    finally:
+      # Native registers each call for ever. Our entry answers instead, and finds the call in the graph.
+      api.unregister_call(name, backward)
   graphdata.own(api, carried[0].op, call)
   if not api.native_tells_tapes:
     _tell_tapes(api, call, outputs, inputs, carried)
@@ -142,4 +149,4 @@ def _override(api, call, outputs, inputs):
 def _tell_tapes(api, call, outputs, inputs, carried):
   """Records the call on the tapes that are open inside a function; they do not look names up in the registry."""
   if api.record_operation is not None and api.is_recording():
-    api.record_operation("custom_grad", carried, outputs + inputs, _backward_type(api)(call, len(outputs)))
+    api.record_operation("custom_grad", carried, outputs + inputs, _backward(api, call, outputs))
