@@ -88,7 +88,7 @@ def compiled_function(f, **options):
 class variable(object):
     """A variable to be made afresh where the test runs.
 
-    `kind` is "ref" (graph mode only), "resource", "keras" (made by a Keras layer) or None, the mode's own default.
+    `kind` is "ref" (graph mode only), "resource", "keras" (a Keras 3 variable, or what a Keras layer makes) or None, the mode's own default.
     """
 
     def __init__(self, value, kind=None, name="v", trainable=True):
@@ -97,6 +97,8 @@ class variable(object):
     def make(self, mode):
         kind = self.kind or mode.variable_kinds[0]
         assert kind in mode.variable_kinds, "no %s variables in %s" % (kind, mode)
+        if kind == "keras" and KERAS_3:
+            return tf.keras.Variable(self.value, name=self.name, trainable=self.trainable, dtype=self.value.dtype.name)
         if kind == "keras":
             initial = self.value
             layer = tf.keras.layers.Layer(dtype=initial.dtype.name)
@@ -223,6 +225,8 @@ class Mode(object):
         self.in_function = name.startswith("function")
         self.tape_inside = name == "function_inside"
         self.uses_tape = not self.in_graph
+        self.tape_around = self.uses_tape and not self.tape_inside
+        self.calls_directly = not self.in_function
         self.autograph = self.in_function and HAS_FUNCTION
         self.python_control_flow = self.autograph or name == "eager"
         self.higher_order = self.tape_inside or not self.in_function or VERSION >= HIGHER_ORDER_AROUND_FUNCTION_FROM

@@ -189,6 +189,42 @@ def test_array_as_result_becomes_a_tensor(mode):
     assert set(seen) == {True}
 
 
+@pytest.mark.clause("3.1")
+def test_sparse_tensor_as_result(mode):
+    types = []
+
+    @custom_grad
+    def f(x):
+        sparse = tf.SparseTensor(tf.constant([[0, 0], [1, 1]], tf.int64), x * 2., tf.constant([2, 2], tf.int64))
+        return [sparse, x * 3.], lambda d_values, dy: 5. * d_values + 7. * dy
+
+    def program(x):
+        sparse, y = f(x)
+        types.append(type(sparse).__name__)
+        return sparse.values, y
+
+    check(mode, program, [[1., 2.]], [[75., 75.]], value=([2., 4.], [3., 6.]), upstream=[[1., 1.], [10., 10.]])
+    assert set(types) == {"SparseTensor"}
+
+
+@pytest.mark.clause("3.1")
+@pytest.mark.skipif(VERSION < (1, 13), reason="RaggedTensor came with TensorFlow 1.13 (3.1)")
+def test_ragged_tensor_as_result(mode):
+    types = []
+
+    @custom_grad
+    def f(x):
+        return tf.RaggedTensor.from_row_splits(x * 2., tf.constant([0, 2, 3], tf.int64)), lambda d_values: 5. * d_values
+
+    def program(x):
+        rows = f(x)
+        types.append(type(rows).__name__)
+        return rows.flat_values
+
+    check(mode, program, [[1., 2., 3.]], [[5., 5., 5.]], value=[2., 4., 6.])
+    assert set(types) == {"RaggedTensor"}
+
+
 # ------------------------------------------------------------------------------------------------------ 3.2 one dy per output
 @pytest.mark.clause("3.2")
 def test_dys_come_in_the_order_of_sorted_keys(mode):

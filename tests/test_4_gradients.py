@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import harness
-from harness import IndexedSlices, VERSION, check, same, v1
+from harness import IndexedSlices, VERSION, check, gradients_of, same, v1
 from tfgradcompat import custom_grad
 
 
@@ -466,6 +466,17 @@ def test_persistent_tape(mode):
         return [tape.gradient(y, [x])[0], tape.gradient(y, [x])[0], tape.gradient(z, [x])[0], tape.gradient(z, [y])[0]]
 
     assert mode.execute(program, 1.) == [9., 9., 36., 4.]  # dz/dx = 2 y * 9
+
+
+@pytest.mark.clause("4.6")
+@pytest.mark.needs("in_graph")
+def test_gradients_asked_twice_in_one_graph(mode):
+    def program(x):
+        y = nine(x)
+        z = y * y
+        return gradients_of(y, [x]) + gradients_of(y, [x]) + gradients_of(z, [x, y])
+
+    assert mode.execute(program, 1.) == [9., 9., 36., 4.]
 
 
 @pytest.mark.clause("4.6")

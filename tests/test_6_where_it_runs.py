@@ -222,12 +222,10 @@ class TestFunctions(object):
         check(mode, tf.function(lambda x, y: f(x, y), jit_compile=True), [2., 3.], [6., 10.], value=6.)
 
     @pytest.mark.clause("6.1")
-    @pytest.mark.needs("uses_tape")
+    @pytest.mark.needs("tape_around")
     @pytest.mark.skipif(VERSION < (2, 2), reason="tf.distribute's strategies run in eager mode since TensorFlow 2.2 (6.1)")
     @pytest.mark.parametrize("how", ["argument", "captured"])
     def test_replicas(self, mode, how):
-        if mode.tape_inside:  # a strategy opens its replicas around the functions, not inside
-            return
         strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
         with strategy.scope():
             w = tf.Variable(3.)

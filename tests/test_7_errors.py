@@ -594,11 +594,10 @@ def test_errors_of_the_user_pass_unchanged(mode):
 
 
 @pytest.mark.clause("7.3")
+@pytest.mark.needs("calls_directly")
 @pytest.mark.parametrize("make", [only_a_result, nothing_returned, an_argument_is_missing, an_unknown_keyword,
                                   a_variable_that_is_not_taken], ids=lambda make: make.__name__)
 def test_the_traceback_leads_to_the_call(mode, make):
-    if mode.in_function:  # TensorFlow's own frames stand between
-        return
     made = make()
     program = made[2] if len(made) > 2 else (lambda x: made[0](x))
     with pytest.raises(TypeError) as error:

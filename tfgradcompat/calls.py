@@ -2,7 +2,7 @@
 
 from __future__ import absolute_import, division, print_function
 
-from . import effects
+from . import gradient_scope
 from . import gradients
 from . import nests
 
@@ -24,10 +24,10 @@ class Call(object):
     self.in_grad = in_grad
     self.variables = variables
     in_graph = taken.graph is not None
-    ports = [_port(api, tensor, in_graph) for tensor in inputs]
+    ports = [gradients.Port(api, tensor, in_graph) for tensor in inputs]
     count = len(taken.tensors)
     self.inputs, self.variable_ports = ports[:count], ports[count:]
-    self.outputs = [_port(api, tensor, in_graph) for tensor in outputs]
+    self.outputs = [gradients.Port(api, tensor, in_graph) for tensor in outputs]
     self.skeleton = taken.skeleton
     self.positions = taken.positions
     self.leaf_count = taken.leaf_count
@@ -43,10 +43,10 @@ class Call(object):
   def backward(self, dys):
     """One gradient per input and per variable from the upstream gradients of the differentiable outputs."""
     api = self._api
-    with effects.Kept(api, self.function, self.taken and self.taken.graph) as kept:
+    with gradient_scope.GradientScope(api, self.function, self.taken and self.taken.graph) as scope:
       dys = gradients.upstream(api, self.outputs, dys)
       returned = self.in_grad(dys, list(self.variables))
-      return kept.tie(gradients.downstream(api, self, returned))
+      return scope.give_back(gradients.downstream(api, self, returned))
 
   def name(self, i):
     """The `i`th input as errors name it, argument 'pair'[0], or, behind the inputs, a variable."""
@@ -62,7 +62,3 @@ class Call(object):
     arguments = self.function.signature.names(*self._counts)
     leaves = [path for name, node in zip(arguments, self.skeleton) for path in nests.paths(node, name)]
     return [leaves[position] for position in self.positions]
-
-
-def _port(api, tensor, in_graph):
-  return gradients.Port(tensor.dtype.base_dtype, api.shape(tensor), tensor if in_graph else None)

@@ -12,10 +12,10 @@ import inspect
 from . import calls
 from . import compat
 from . import errors
+from . import functions
 from . import inputs as inputs_
 from . import routes
 from . import running
-from . import signature
 from . import tensorflow_api
 from . import variables as variables_
 
@@ -61,7 +61,7 @@ def custom_grad(f=None):
   if not callable(f):
     raise errors.make(TypeError, None, "custom_grad decorates a function; got %s. Write @custom_grad above a def, or "
                       "custom_grad(f) with a callable f." % errors.kind_of(f))
-  function = Function(f)
+  function = functions.Function(f)
 
   def decorated(*args, **kwargs):
     try:
@@ -72,29 +72,6 @@ def custom_grad(f=None):
       errors.reraise(error)
 
   return _dress(decorated, function, f)
-
-
-class Function(object):
-  """A decorated function."""
-
-  __slots__ = ("signature", "name", "qualified_name", "registered", "_code")
-
-  def __init__(self, f):
-    self.signature = signature.Signature(f)
-    target = self.signature.target
-    if not hasattr(target, "__name__"):  # an object with __call__
-      target = type(target)
-    self.name = target.__name__
-    self.qualified_name = "%s.%s" % (target.__module__, getattr(target, "__qualname__", target.__name__))
-    self._code = getattr(target, "__code__", None) or getattr(
-        getattr(target, "__call__", None), "__code__", None)
-    self.registered = None  # the attribute that names its entry in TensorFlow's gradient registry
-
-  def describe(self):
-    """`module.qualname (file:line)`, with which every error begins."""
-    if self._code is None:
-      return self.qualified_name
-    return "%s (%s:%d)" % (self.qualified_name, self._code.co_filename, self._code.co_firstlineno)
 
 
 def _dress(decorated, function, f):

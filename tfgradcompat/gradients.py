@@ -15,14 +15,24 @@ from . import tensorflow_api
 
 
 class Port(object):
-  """One tensor that enters or leaves a decorated function, as far as its gradient must match it."""
+  """One tensor that enters or leaves a decorated function, as far as its gradient must match it.
 
-  __slots__ = ("dtype", "shape", "tensor")
+  In a graph it holds the tensor, which the graph holds anyway, and asks for its shape only when the gradient is built:
+  old releases infer shapes when they are asked. In eager mode it would keep the tensor's memory, so it holds the shape.
+  """
 
-  def __init__(self, dtype, shape, tensor=None):
-    self.dtype = dtype
-    self.shape = shape  # a list with None for unknown dimensions, or None for an unknown rank
-    self.tensor = tensor  # in a graph, which holds it anyway; None in eager mode, where it would keep memory
+  __slots__ = ("dtype", "tensor", "_api", "_shape")
+
+  def __init__(self, api, tensor, in_graph):
+    self.dtype = tensor.dtype.base_dtype
+    self.tensor = tensor if in_graph else None
+    self._api = api
+    self._shape = None if in_graph else api.shape(tensor)
+
+  @property
+  def shape(self):
+    """A list with None for unknown dimensions, or None for an unknown rank."""
+    return self._shape if self.tensor is None else self._api.shape(self.tensor)
 
   def __str__(self):
     return "%s %s" % (self.dtype.name, shape_text(self.shape))

@@ -144,7 +144,7 @@ class _Reader(object):
     is_eager = isinstance(tensor, api.EagerTensor)
     if self.graph is None:
       if not is_eager:
-        if tensor.graph.__dict__.get("name") == "keras_graph":
+        if getattr(tensor.graph, "name", None) == "keras_graph":
           self._fail_keras()
         self._fail_graph(tensor, "the call is made in eager mode. Call it inside `with graph.as_default():`")
       return tensor

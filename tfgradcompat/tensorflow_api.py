@@ -202,7 +202,7 @@ class Api(object):
     if kind is SLICES:
       return self.tf.IndexedSlices(values, leaf.indices, leaf.dense_shape)
     # `dense_shape` was called `shape` in 0.12.
-    return self.tf.SparseTensor(leaf.indices, values, getattr(leaf, "dense_shape", None) or leaf.shape)
+    return self.tf.SparseTensor(leaf.indices, values, leaf.dense_shape if hasattr(leaf, "dense_shape") else leaf.shape)
 
   def read(self, variable):
     """The value of a variable, read now: gradients flow through the read to ref, resource and Keras variables."""

@@ -1,34 +1,34 @@
-"""What leaves a gradient function in a graph, and that its side effects happen once per gradient.
+"""Where a gradient function runs: the graph that is being built when the gradient is asked for, or eager mode.
 
 In a graph an assignment or a print whose result nobody uses does not run. So what the gradient function did is made a
-control dependency of the gradients that it returned.
+control dependency of the gradients that it returned: its side effects happen once per gradient. And a gradient that was
+not made in this graph cannot be given back as it is.
 """
 
 from __future__ import absolute_import, division, print_function
 
 # Stateful for TensorFlow, but without effect, or part of the machinery of loops, which must not be tied.
 _WITHOUT_EFFECT = ("Variable", "VariableV2", "VarHandleOp", "ReadVariableOp", "VarIsInitializedOp", "ResourceGather",
-                   "ResourceGatherNd", "RefIdentity", "Placeholder", "Enter", "RefEnter", "IsVariableInitialized",
-                   "If", "While", "Case", "StatelessIf", "StatelessWhile")
+                   "ResourceGatherNd", "RefIdentity", "Placeholder", "Enter", "RefEnter", "IsVariableInitialized")
 _READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 _MACHINERY = ("Stack", "TensorArray", "TensorList", "Random", "Truncated", "Multinomial", "ParameterizedTruncated")
 
 
-class Kept(object):
-  """Context of a gradient function; `tie` lets the gradients wait for what happened in it."""
+class GradientScope(object):
+  """The context in which a gradient function is called, and its gradients are given back."""
 
   def __init__(self, api, function, forward):
     """`forward` is the graph in which the call was made; None in eager mode."""
     self._api = api
     self._function = function
-    self._given = forward
+    self._forward = forward
 
   def __enter__(self):
     api = self._api
     self._graph = None if api.executing_eagerly() else api.get_default_graph()
     if self._graph is not None:
       self._newest_id = api.newest_id(self._graph)
-      self._undo = api.mend_capture(self._graph, self._given)
+      self._undo = api.mend_capture(self._graph, self._forward)
     return self
 
   def __exit__(self, *unused):
@@ -36,7 +36,7 @@ class Kept(object):
       self._undo()
     return False
 
-  def tie(self, gradients):
+  def give_back(self, gradients):
     """The gradients (None among them) as they can leave this graph, after the side effects."""
     graph = self._graph
     if graph is None:
