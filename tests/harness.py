@@ -234,6 +234,8 @@ class Mode(object):
         self.control_flow = not self.in_function or VERSION >= ((1, 14) if self.tape_inside else (1, 11))
         # A backward function of 1.5 to 2.0 cannot read variables that the forward function did not read.
         self.in_grad_reads_variables = not self.in_function or self.tape_inside or VERSION >= (2, 1)
+        # A cond in a cond (tf.case) in a function before 1.14, and a gather from a variable that gets no gradient with the tape inside.
+        self.nested_cond = self.unconnected_gathers = not self.in_function or VERSION >= (1, 14)
         # What a backward function of 1.5 to 2.0 reads from a variable has no derivative with respect to it; nor natively.
         self.second_order_of_reads = self.higher_order and self.in_grad_reads_variables
         # Functions before 1.11 with the tape inside fail on any variable that gets no gradient.

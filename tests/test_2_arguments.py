@@ -489,7 +489,7 @@ def test_nested_in_another_decorated_function(mode):
 THREADS, CALLS = 8, 20
 
 
-def in_threads(work):
+def in_threads(work, calls=CALLS):
     """`work(thread, call)` from many threads that the interpreter switches between all the time; the results by (thread, call)."""
     results, errors = {}, []
     start = threading.Event()
@@ -497,7 +497,7 @@ def in_threads(work):
     def run(thread):
         try:
             start.wait()
-            for call in range(CALLS):
+            for call in range(calls):
                 results[thread, call] = work(thread, call)
         except BaseException as error:  # handed to the test below: a thread has nobody to raise it to
             errors.append(error)
@@ -542,7 +542,8 @@ def test_threads_each_with_its_own_graph(mode):
     def work(thread, call):
         return float(mode.gradients(lambda x: by(x, factor_of(thread, call)), 1.)[0])
 
-    assert in_threads(work) == EXPECTED
+    calls = CALLS if mode.calls_directly else 4  # tracing a function takes its time
+    assert in_threads(work, calls) == {key: factor for key, factor in EXPECTED.items() if key[1] < calls}
 
 
 @pytest.mark.clause("2.4")
