@@ -89,3 +89,14 @@ def raise_bare(error):
   error.__cause__ = None
   error.__suppress_context__ = True
   raise error
+
+
+def closure(f):
+  """What the function `f` took from its closure."""
+  found = []
+  for cell in getattr(f, "__closure__", None) or ():
+    try:
+      found.append(cell.cell_contents)
+    except ValueError:  # empty: assigned on a branch that was not taken
+      pass
+  return found

@@ -10,6 +10,7 @@ from __future__ import absolute_import, division, print_function
 # Stateful for TensorFlow, but without effect, or part of the machinery of loops, which must not be tied.
 _WITHOUT_EFFECT = ("Variable", "VariableV2", "VarHandleOp", "ReadVariableOp", "VarIsInitializedOp", "ResourceGather",
                    "ResourceGatherNd", "RefIdentity", "Placeholder", "Enter", "RefEnter", "IsVariableInitialized")
+_CONTROL_FLOW = ("If", "While", "Case")
 _READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 _MACHINERY = ("Stack", "TensorArray", "TensorList", "Random", "Truncated", "Multinomial", "ParameterizedTruncated")
 
@@ -45,7 +46,8 @@ class GradientScope(object):
     made = self._api.ops_since(graph, self._newest_id)
     if self._api.forgets_reads(graph) and any(op.type in _READS for op in made):
       gradients = [self._without_second_order(g) for g in gradients]
-    effects = [op for op in made if _has_effect(op) and op._get_control_flow_context() is context]
+    effects = [op for op in made if _has_effect(op) and op._get_control_flow_context() is context and
+               (op.type not in _CONTROL_FLOW or self._api.can_wait_for_control_flow)]
     if not effects:
       return [self._out(g, False) for g in gradients]
     with graph.control_dependencies(effects):

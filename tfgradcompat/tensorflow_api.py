@@ -8,7 +8,9 @@ release brought the thing and when the probe can go.
 from __future__ import absolute_import, division, print_function
 
 import importlib
+import os
 import re
+import sys
 import threading
 
 from . import compat
@@ -84,6 +86,8 @@ class Api(object):
     # contrib.eager.defun of 1.5 fails on a gradient that is IndexedSlices, also on that of tf.gather.
     self.defun_lacks_slices = self.version == (1, 5)
     self.backward_captures = self.version >= (1, 15)
+    # What waits for a conditional in a function of 1.14 runs only if one of the two branches does, and comes out empty.
+    self.can_wait_for_control_flow = self.version >= (1, 15)
     # A class in all releases that have eager mode; symbolic tensors are never instances of it.
     self.EagerTensor = getattr(self._ops, "EagerTensor", None) or type(None)
     # A class of its own from 2.14 on; before it the class of all tensors.
@@ -391,12 +395,13 @@ class Api(object):
 
   def converted(self, f):
     """`f` converted by AutoGraph, where the caller has been."""
-    if self._ag_ctx is None or not hasattr(self._autograph, "tf_convert"):
-      return f
-    context = self._ag_ctx.control_status_ctx()
-    if context.status != self._ag_ctx.Status.ENABLED:
-      return f
-    return self._autograph.tf_convert(f, context)
+    if self._ag_ctx is not None:
+      context = self._ag_ctx.control_status_ctx()
+      if context.status == self._ag_ctx.Status.ENABLED:
+        return self._autograph.tf_convert(f, context)
+    elif self.version == (1, 14) and _called_by_autograph():
+      return self._autograph.convert(recursive=True)(f)
+    return f
 
 
 def _leads_to(entry, target, depth=3):
@@ -404,16 +409,21 @@ def _leads_to(entry, target, depth=3):
   todo = [(entry["type"], depth)] if entry else []
   while todo:
     function, depth = todo.pop()
-    for cell in getattr(function, "__closure__", None) or ():
-      try:
-        content = cell.cell_contents
-      except ValueError:  # an empty cell
-        continue
+    for content in compat.closure(function):
       if content is target:
         return True
       if depth and callable(content):
         todo.append((content, depth - 1))
   return False
+
+
+def _called_by_autograph():
+  """Whether the decorated function was called by code that AutoGraph has converted; 1.14 keeps no record of it."""
+  here = os.path.dirname(__file__)
+  frame = sys._getframe(1)
+  while frame is not None and os.path.dirname(frame.f_code.co_filename) == here:
+    frame = frame.f_back
+  return frame is not None and os.path.join("autograph", "impl", "api.py") in frame.f_code.co_filename
 
 
 class NoWatcher(object):

@@ -8,6 +8,7 @@ variables behind a captured tensor are not taken for the function's own.
 
 from __future__ import absolute_import, division, print_function
 
+from . import compat
 from . import graphdata
 from . import tensorflow_api
 
@@ -29,9 +30,9 @@ def read_for_gradient(api, in_grad):
   """
   if api.backward_captures:
     return
-  for cell in getattr(in_grad, "__closure__", None) or ():
-    if api.kind(cell.cell_contents) is tensorflow_api.VARIABLE:
-      api.read(cell.cell_contents)
+  for content in compat.closure(in_grad):
+    if api.kind(content) is tensorflow_api.VARIABLE:
+      api.read(content)
 
 
 def read_by_call(api, graph, watched, outputs, inputs, newest_id):
