@@ -46,8 +46,7 @@ def test_there_are_examples_and_each_promises_something():
 def test_example(mode, number):
     scope = {}
     for example in examples()[:number + 1]:  # an example may use what those before it define
-        # `exec` in parentheses is a function on Python 2 too, and there the text must not be unicode with a coding line
-        exec(compile(example, "README.md", "exec", 0, True), scope)
+        exec(compile(example, "README.md", "exec", 0, True), scope)  # without the __future__ of this file
     for name, arguments, value, gradients in promises(example):
         check(mode, scope[name], eval("sources(%s)" % arguments, {"sources": sources}),
               [np.array(gradient) for gradient in eval("[%s]" % gradients)], value=eval(value))
