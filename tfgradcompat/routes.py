@@ -68,8 +68,9 @@ def _choose(api, forced):
 def carry(api, call, outputs, inputs, eager):
   """Hands `outputs` through a carrier whose gradient is that of `call`."""
   if eager:
-    extra = _not_in(outputs, inputs)
-    return _through_custom_gradient(api, _backward(api, call, extra), extra, outputs, inputs)
+    # Cut, not only taken as inputs: a forward accumulator goes by the operation that made an output.
+    outputs = [api.tf.stop_gradient(t) for t in outputs]
+    return _through_custom_gradient(api, _backward(api, call, []), [], outputs, inputs)
   if route() == NATIVE:
     return _native_in_graph(api, call, outputs, inputs)
   return _override(api, call, outputs, inputs)
