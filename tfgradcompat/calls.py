@@ -23,16 +23,15 @@ class Call(object):
     self.function = function
     self.in_grad = in_grad
     self.variables = variables
-    in_graph = taken.graph is not None
-    ports = [gradients.Port(api, tensor, in_graph) for tensor in inputs]
+    ports = [gradients.Port(api, tensor, taken.graph) for tensor in inputs]
     count = len(taken.tensors)
     self.inputs, self.variable_ports = ports[:count], ports[count:]
-    self.outputs = [gradients.Port(api, tensor, in_graph) for tensor in outputs]
+    self.outputs = [gradients.Port(api, tensor, taken.graph) for tensor in outputs]
     self.skeleton = taken.skeleton
     self.positions = taken.positions
     self.leaf_count = taken.leaf_count
     self._counts = len(taken.args), list(taken.kwargs)
-    self.taken = taken if in_graph else None  # for `graphdata`, which may have to run the call again
+    self.taken = None if taken.graph is None else taken  # for `graphdata`, which may have to run the call again
 
   def give_out(self, tensors):
     """The outputs as the caller gets them, of which zeros are made for one that the loss does not use."""

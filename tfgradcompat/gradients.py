@@ -14,25 +14,29 @@ from . import nests
 from . import tensorflow_api
 
 
+_LATER = object()
+
+
 class Port(object):
   """One tensor that enters or leaves a decorated function, as far as its gradient must match it.
 
-  In a graph it holds the tensor, which the graph holds anyway, and asks for its shape only when the gradient is built:
-  old releases infer shapes when they are asked. In eager mode it would keep the tensor's memory, so it holds the shape.
+  In a graph it holds the tensor, which the graph holds anyway; in eager mode it would keep the tensor's memory. In a
+  plain graph the shape is asked for only when the gradient is built, since old releases infer shapes when they are
+  asked; in the body of a function those cannot any more once it has been built.
   """
 
   __slots__ = ("dtype", "tensor", "_api", "_shape")
 
-  def __init__(self, api, tensor, in_graph):
+  def __init__(self, api, tensor, graph):
     self.dtype = tensor.dtype.base_dtype
-    self.tensor = tensor if in_graph else None
+    self.tensor = None if graph is None else tensor
     self._api = api
-    self._shape = None if in_graph else api.shape(tensor)
+    self._shape = _LATER if graph is not None and not api.is_capturing(graph) else api.shape(tensor)
 
   @property
   def shape(self):
     """A list with None for unknown dimensions, or None for an unknown rank."""
-    return self._shape if self.tensor is None else self._api.shape(self.tensor)
+    return self._api.shape(self.tensor) if self._shape is _LATER else self._shape
 
   def __str__(self):
     return "%s %s" % (self.dtype.name, shape_text(self.shape))
