@@ -32,9 +32,8 @@ setup(
     packages=find_packages(include=["tfgradcompat", "tfgradcompat.*"]),
     package_data={
         # The licence goes inside the package too, so that a vendored copy carries it.
-        "tfgradcompat": ["LICENSE", "py.typed", "*.pyi"],
+        "tfgradcompat": ["LICENSE"],
         "tfgradcompat.tools": ["digits.csv.gz", "digits.txt"],
-        "": ["*.pyi"],
     },
     python_requires=">=2.7, !=3.0.*, !=3.1.*, !=3.2.*, !=3.3.*, !=3.4.*, !=3.5.*",
     # TensorFlow 2.4-2.6 require six~=1.15.0: a higher bound here would shut them out.
@@ -44,7 +43,6 @@ setup(
         "tf-cpu": ["tensorflow-cpu"],
         "test": ["pytest"],
     },
-    # Types in .pyi files are read from the folder, never from a zip.
     zip_safe=False,
     keywords="tensorflow gradient autodiff custom_gradient compatibility",
     classifiers=[

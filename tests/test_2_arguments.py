@@ -3,6 +3,7 @@
 from __future__ import absolute_import, division, print_function
 
 import collections
+import functools
 import sys
 import threading
 
@@ -565,3 +566,30 @@ def test_threads_that_build_one_graph(mode):
         gradients = [gradients_of(outputs[key], [x])[0] for key in sorted(outputs)]
         with new_session(graph) as session:
             assert dict(zip(sorted(outputs), session.run(gradients))) == EXPECTED
+
+
+@pytest.mark.clause("2.2")
+def test_a_tensor_frozen_in_a_partial_is_an_input(mode):
+    def product(x, w):
+        return x * w, lambda dy: (10. * dy, 20. * dy)
+
+    check(mode, lambda x, w: custom_grad(functools.partial(product, w=w))(x), [2., 3.], [10., 20.], value=6.)
+
+
+@pytest.mark.clause("2.2")
+@pytest.mark.skipif(VERSION < (1, 14), reason="TensorFlow 0.12-1.13 has no tf.nest that looks into composite tensors (2.2)")
+def test_a_dataset_is_no_tensor(mode):
+    seen = []
+
+    @custom_grad
+    def g(x, dataset):
+        seen.append(dataset)
+        return x * 2., lambda dy: 3. * dy
+
+    def program(x):
+        dataset = tf.data.Dataset.range(3)
+        result = g(x, dataset)
+        assert seen[-1] is dataset
+        return result
+
+    check(mode, program, [1.], [3.], value=2.)

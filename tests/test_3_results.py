@@ -377,3 +377,18 @@ def test_complex_output(mode):
 
     real = v1.real if VERSION < (1, 13) else tf.math.real
     check(mode, lambda x: real(f(x)), [5.], [3.], value=5.)
+
+
+@pytest.mark.clause("3.1")
+@pytest.mark.parametrize("result", [np.float32(6.), np.array(6., np.float32)], ids=["scalar", "array"])
+def test_a_numpy_result_is_a_tensor_with_the_gradient(mode, result):
+    @custom_grad
+    def g(x):
+        return result, lambda dy: 5. * dy
+
+    def program(x):
+        y = g(x)
+        assert is_tensor(y)
+        return y
+
+    check(mode, program, [3.], [5.], value=6.)

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 import tfgradcompat
-from harness import IndexedSlices, VERSION, do_not_convert, variable
+from harness import IndexedSlices, VERSION, do_not_convert, new_session, v1, variable
 from tfgradcompat import custom_grad
 
 MISTAKES = []
@@ -627,3 +627,41 @@ def test_a_failed_call_leaves_no_entry_in_the_registry(mode):
         with pytest.raises(RuntimeError):
             f(x)
         assert set(ops._gradient_registry._registry) == before
+
+
+@pytest.mark.clause("7.2")
+@pytest.mark.needs("in_graph")
+def test_the_gradient_of_an_imported_graph_is_an_error(mode):
+    @custom_grad
+    def ninefold(x):
+        return x * 2., lambda dy: 9. * dy
+
+    with tf.Graph().as_default() as graph:
+        ninefold(v1.placeholder(tf.float32, [], name="x")) * tf.constant(1., name="one")
+        last = graph.get_operations()[-1].name
+    definition = graph.as_graph_def()
+    with tf.Graph().as_default() as graph:
+        try:
+            x, y = tf.import_graph_def(definition, return_elements=["x:0", last + ":0"])
+            gradients = v1.gradients(y, x)
+            with new_session(graph) as session:
+                session.run(gradients, {x: 1.})
+        except LookupError as error:
+            if VERSION >= (1, 4):
+                assert "ninefold" in str(error)
+        except (ValueError, tf.errors.OpError):
+            # 0.12-1.3: the import or the run fails, since the function that carries the gradient has no gradient itself
+            assert VERSION < (1, 4)
+        else:
+            raise AssertionError("a gradient came back: %s" % (gradients,))
+
+
+@pytest.mark.clause("7.2")
+@pytest.mark.needs("uses_tape")
+@pytest.mark.skipif(VERSION < (2, 0), reason="TensorFlow 0.12-1.15: symbolic Keras tensors are tensors of a plain graph (7.2)")
+def test_a_symbolic_keras_tensor_is_an_error(mode):
+    if mode.in_function:
+        return  # there is none inside a function
+    with pytest.raises(RuntimeError) as caught:
+        custom_grad(lambda x: (x * 2., lambda dy: dy))(tf.keras.Input((2,)))
+    assert "symbolic Keras tensor" in str(caught.value) and "Lambda" in str(caught.value)

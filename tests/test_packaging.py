@@ -158,14 +158,6 @@ def test_version_is_the_one_of_setup_py():
     assert versions == [tfgradcompat.__version__]
 
 
-def test_the_licence_and_the_mark_of_types_are_in_the_package():
+def test_the_licence_is_in_the_package():
     with open(os.path.join(PACKAGE, "LICENSE")) as stream:
         assert "Apache License" in stream.read()
-    assert os.path.exists(os.path.join(PACKAGE, "py.typed"))
-
-
-def test_types_lie_beside_their_modules():
-    for folder, _, names in os.walk(PACKAGE):
-        for name in names:
-            if name.endswith(".pyi"):
-                assert name[:-1] in names, os.path.join(folder, name)

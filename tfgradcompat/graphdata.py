@@ -90,6 +90,10 @@ def _lend(api, op, call):
 def dispatch(op, *dys):
   """The gradient function that is registered for every decorated function."""
   api = tensorflow_api.load()
+  if op is None:  # saving a SavedModel from 2.7 on: the gradient function is traced without an operation
+    raise errors.make(
+        RuntimeError, None, "the gradient of a decorated function cannot be saved in a SavedModel. Save with "
+        "tf.saved_model.SaveOptions(experimental_custom_gradients=False).")
   call = of(op.graph).calls.get(op.name)
   if call is None:
     call = _call_again(api, op)

@@ -6,8 +6,8 @@ that of `call` from now on. Above them nobody knows which one runs.
 `native` goes through `tf.custom_gradient` (TensorFlow 1.7 and newer). `override` gives an operation that hands tensors
 through another gradient, by name, as `gradient_override_map` does (any graph). In eager mode there is native only.
 
-On both routes the carrier takes the outputs as inputs too, with a gradient of None. So the outputs are cut from the
-operations that computed them: a tensor that the function took from its closure gets no gradient in any mode, and
+On both routes the outputs are cut from the operations that computed them: a tensor that the function took from its
+closure gets no gradient in any mode. In a graph the carrier takes them as inputs too, with a gradient of None, so that
 tf.custom_gradient's search for variables, which walks upstream from the outputs until it meets an input, ends at once.
 """
 
@@ -68,12 +68,15 @@ def _choose(api, forced):
 def carry(api, call, outputs, inputs, eager):
   """Hands `outputs` through a carrier whose gradient is that of `call`."""
   if eager:
-    # Cut, not only taken as inputs: a forward accumulator goes by the operation that made an output.
+    # Cut: a tape or forward accumulator that does not see the inputs would go by the operations of the function.
     outputs = [api.tf.stop_gradient(t) for t in outputs]
     return _through_custom_gradient(api, _backward(api, call, []), [], outputs, inputs)
-  if route() == NATIVE:
-    return _native_in_graph(api, call, outputs, inputs)
-  return _override(api, call, outputs, inputs)
+  # What tapes and accumulators that are open inside a function get to know is told to them at the end, and nothing else.
+  with api.stop_recording():
+    carried = (_native_in_graph if route() == NATIVE else _override)(api, call, outputs, inputs)
+  if api.record_operation is not None and api.is_recording():
+    api.record_operation("custom_grad", carried, outputs + inputs, _backward(api, call, outputs))
+  return carried
 
 
 def _not_in(outputs, inputs):
@@ -132,8 +135,6 @@ def _native_in_graph(api, call, outputs, inputs):
       # Native registers each call for ever. Our entry answers instead, and finds the call in the graph.
       api.unregister_call(name, backward)
   graphdata.own(api, carried[0].op, call)
-  if not api.native_tells_tapes:
-    _tell_tapes(api, call, outputs, inputs, carried)
   return carried
 
 
@@ -143,11 +144,5 @@ def _override(api, call, outputs, inputs):
   else:
     carried = api.defun_carrier(outputs, inputs, graphdata.dispatch)
   graphdata.own(api, carried[0].op, call)
-  _tell_tapes(api, call, outputs, inputs, carried)
   return carried
 
-
-def _tell_tapes(api, call, outputs, inputs, carried):
-  """Records the call on the tapes that are open inside a function; they do not look names up in the registry."""
-  if api.record_operation is not None and api.is_recording():
-    api.record_operation("custom_grad", carried, outputs + inputs, _backward(api, call, outputs))

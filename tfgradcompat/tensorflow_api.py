@@ -170,6 +170,9 @@ class Api(object):
       return OTHER  # an array of Python objects is no tensor
     if kind is TENSOR and leaf.dtype in self._opaque:
       return OTHER  # handles and variants: nothing to differentiate
+    if kind is COMPOSITE and not any(self.is_differentiable(part.dtype) for part in self.tf.nest.flatten(
+        leaf, expand_composites=True)):
+      return OTHER  # such as a tf.data.Dataset
     return kind
 
   def _kind_of(self, cls):
@@ -330,8 +333,7 @@ class Api(object):
       self.watch_variables = lambda: _TapeWatcher(self._backprop.GradientTape())
     else:
       self.watch_variables = NoWatcher
-    # tf.custom_gradient tells tapes about calls inside a function from 1.13 on; before, they took the true gradient.
-    self.native_tells_tapes = self.version >= (1, 13)
+    self.stop_recording = getattr(module, "stop_recording", NoWatcher)
 
   # ---- carriers: operations that hand tensors through and bear the gradient
 
