@@ -335,6 +335,11 @@ class Api(object):
       self.watch_variables = NoWatcher
     self.stop_recording = getattr(module, "stop_recording", NoWatcher)
 
+  def is_stale_zero(self, dy):
+    """Whether `dy` is a zero that a tape made in a graph and hands to eager mode: up to 1.10 its cache mixes them up."""
+    return (self.version <= (1, 10) and isinstance(dy, self.Tensor) and not isinstance(dy, self.EagerTensor) and
+            self.executing_eagerly())
+
   # ---- carriers: operations that hand tensors through and bear the gradient
 
   def _probe_carriers(self):
