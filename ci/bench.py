@@ -40,8 +40,21 @@ def by_hand(x, names=[0]):
         return tf.identity(tf.stop_gradient(x * 2.))
 
 
+def native_decorator():
+    """tf.custom_gradient, or what 1.4 to 1.6 have of it; None before."""
+    try:
+        return tf.custom_gradient
+    except AttributeError:
+        pass
+    try:
+        from tensorflow.python.eager.custom_gradient import custom_gradient
+        return custom_gradient
+    except ImportError:
+        return None
+
+
 OURS = custom_grad(times_ten)
-NATIVE = getattr(tf, "custom_gradient", None)
+NATIVE = native_decorator()
 OTHER_NAME, OTHER = ("tf.custom_gradient", NATIVE(times_ten)) if NATIVE else ("by hand", by_hand)
 
 
@@ -114,30 +127,35 @@ def bench_build(repeats):
 
 
 def bench_step(repeats):
-    for what, size in (("4 KB", 1024), ("16 MB", 4 * 1024 * 1024)):
-        with tf.Graph().as_default():
-            x = v1.placeholder(tf.float32, [size])
-            fed = tf.identity(x)
+    handed = custom_grad(lambda t: (t, lambda dy: dy))
+    # An identity alone costs a fraction of a microsecond; in a network it stands between operations that compute.
+    bench_chain("step, chain of 20, 4 KB", [1024], lambda t: t, handed, repeats)
+    bench_chain("step, chain of 20, 16 MB", [4 * 1024 * 1024], lambda t: t, handed, repeats)
+    weights = np.eye(128, dtype=np.float32)
+    bench_chain("step, 20 matmuls of 128 x 128", [128, 128], lambda t: tf.matmul(t, weights), handed, repeats)
 
-            def chain(f, length=20):
-                y = fed
-                for _ in range(length):
-                    y = f(y)
-                return tf.reduce_sum(y[:1])
-            handed = custom_grad(lambda t: (t, lambda dy: dy))
-            fetches = {"ours": chain(handed).op, "tf.identity": chain(tf.identity).op}
-            config = v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
-            with v1.Session(config=config) as session:
-                feed = {x: np.ones([size], np.float32)}
-                # One run takes some hundred microseconds: twenty of them are one measurement.
-                def step(fetch):
-                    def run():
-                        for _ in range(20):
-                            session.run(fetch, feed)
-                    return run
-                programs = dict((name, step(fetch)) for name, fetch in fetches.items())
-                report("step, chain of 20, %s" % what, side_by_side(programs, 2 * repeats),
-                       "ours", "tf.identity", 1e6 / 20, "us")
+
+def bench_chain(what, shape, layer, handed, repeats, length=20):
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, shape)
+        fetches = {}
+        for name, f in (("ours", handed), ("tf.identity", tf.identity)):
+            y = tf.identity(x)
+            for _ in range(length):
+                y = f(layer(y))
+            fetches[name] = tf.reduce_sum(y[:1]).op
+        config = v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+        with v1.Session(config=config) as session:
+            feed = {x: np.ones(shape, np.float32)}
+
+            # One run takes some ten microseconds: twenty of them are one measurement.
+            def step(fetch):
+                def run():
+                    for _ in range(20):
+                        session.run(fetch, feed)
+                return run
+            programs = dict((name, step(fetch)) for name, fetch in fetches.items())
+            report(what, side_by_side(programs, 2 * repeats), "ours", "tf.identity", 1e6 / 20, "us")
 
 
 def main():

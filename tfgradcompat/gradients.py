@@ -10,8 +10,8 @@ import itertools
 
 from . import compat
 from . import errors
+from . import leaves
 from . import nests
-from . import tensorflow_api
 
 
 _LATER = object()
@@ -161,13 +161,13 @@ def _matched(api, call, i, port, gradient):
   if gradient is None or not api.is_differentiable(port.dtype):
     return None
   kind = api.kind(gradient)
-  if kind is tensorflow_api.SLICES:
+  if kind is leaves.SLICES:
     return _matched_slices(api, call, i, port, gradient)
-  if kind in (tensorflow_api.SPARSE, tensorflow_api.RAGGED):
+  if kind in (leaves.SPARSE, leaves.RAGGED):
     gradient = api.values_of(gradient, kind)
-  elif kind is tensorflow_api.VARIABLE:
+  elif kind is leaves.VARIABLE:
     gradient = api.read(gradient)
-  elif kind is not tensorflow_api.TENSOR:
+  elif kind is not leaves.TENSOR:
     gradient = _from_numpy(api, call, i, port, gradient)
   gradient = _cast(api, call, i, port, gradient)
   return _summed(api, call, i, port, gradient)

@@ -8,7 +8,7 @@ from __future__ import absolute_import, division, print_function
 
 from . import errors
 from . import nests
-from . import tensorflow_api as kinds
+from . import leaves as kinds
 
 _COMPOSITE = (kinds.SPARSE, kinds.RAGGED, kinds.SLICES)
 

@@ -15,10 +15,7 @@ import threading
 
 from . import compat
 from . import errors
-
-# Kinds of leaves.
-TENSOR, VARIABLE, ARRAY, SPARSE, RAGGED, SLICES, COMPOSITE, KERAS, OTHER = (
-    "tensor", "variable", "array", "sparse", "ragged", "slices", "composite", "keras", "other")
+from . import leaves
 
 _lock = threading.Lock()
 _api = None
@@ -48,7 +45,7 @@ def _private(name):
     return None
 
 
-class Api(object):
+class Api(leaves.Leaves):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -68,9 +65,7 @@ class Api(object):
     self._probe_tape()
     self._probe_carriers()
     self._probe_autograph()
-    self._variable_types = self._probe_variable_types()
-    self._kinds = {}
-    self._opaque = frozenset(getattr(tf, name) for name in ("resource", "variant") if hasattr(tf, name))
+    self._probe_leaves(_private)
 
   # ---- modes
 
@@ -142,93 +137,7 @@ class Api(object):
     """`tensor`, of which asking for a gradient is a LookupError with `message`."""
     return _private("ops.array_ops").prevent_gradient(tensor, message=message)
 
-  # ---- leaves
-
-  def is_plain(self, value, graph):
-    """Whether `value` is a tensor that needs no thought: of `graph`, or, where that is None, an eager one."""
-    if graph is None:
-      return type(value) is self.EagerTensor and value.dtype not in self._opaque
-    return type(value) is self.SymbolicTensor and value.graph is graph and value.dtype not in self._opaque
-
-  def _probe_variable_types(self):
-    types = [self.tf.Variable]
-    resource = _private("ops.resource_variable_ops")  # 1.0; a subclass of tf.Variable from 1.11 on
-    for name in ("ResourceVariable", "BaseResourceVariable"):
-      types.append(getattr(resource, name, None))
-    types.append(getattr(_private("ops.variables"), "PartitionedVariable", None))
-    types.append(getattr(_private("distribute.values"), "DistributedVariable", None))
-    types.append(getattr(_private("keras.mixed_precision.autocast_variable"), "AutoCastVariable", None))
-    return tuple(t for t in types if isinstance(t, type))
-
-  def kind(self, leaf):
-    """Which of the kinds above `leaf` is; it depends on the type only."""
-    cls = type(leaf)
-    kind = self._kinds.get(cls)
-    if kind is None:
-      kind = self._kinds[cls] = self._kind_of(cls)
-    if kind is ARRAY and leaf.dtype.kind == "O":
-      return OTHER  # an array of Python objects is no tensor
-    if kind is TENSOR and leaf.dtype in self._opaque:
-      return OTHER  # handles and variants: nothing to differentiate
-    if kind is COMPOSITE and not any(self.is_differentiable(part.dtype) for part in self.tf.nest.flatten(
-        leaf, expand_composites=True)):
-      return OTHER  # such as a tf.data.Dataset
-    return kind
-
-  def _kind_of(self, cls):
-    tf = self.tf
-    names = set((c.__module__.split(".")[0], c.__name__) for c in cls.__mro__)
-    for keras in ("keras", "tf_keras"):
-      if (keras, "KerasTensor") in names or ("tensorflow", "KerasTensor") in names:
-        return KERAS
-      if (keras, "KerasVariable") in names or (keras, "Variable") in names:
-        return VARIABLE  # Keras 3 has variables of its own
-    if issubclass(cls, self._variable_types):
-      return VARIABLE
-    if issubclass(cls, self.Tensor):
-      return TENSOR
-    if issubclass(cls, self.np.ndarray):
-      return ARRAY
-    for kind, owner, name in ((SPARSE, tf, "SparseTensor"), (RAGGED, tf, "RaggedTensor"), (SLICES, tf, "IndexedSlices")):
-      if hasattr(owner, name) and issubclass(cls, getattr(owner, name)):
-        return kind
-    # Composite tensors from 1.13 on.
-    composite = getattr(_private("framework.composite_tensor"), "CompositeTensor", None)
-    if composite is not None and issubclass(cls, composite):
-      return COMPOSITE
-    return OTHER
-
-  def values_of(self, leaf, kind):
-    """The tensor through which a composite tensor is differentiated."""
-    return leaf.flat_values if kind is RAGGED else leaf.values
-
-  def with_values(self, leaf, kind, values):
-    """The composite tensor `leaf` with other values."""
-    if kind is RAGGED:
-      return leaf.with_flat_values(values)
-    if kind is SLICES:
-      return self.tf.IndexedSlices(values, leaf.indices, leaf.dense_shape)
-    # `dense_shape` was called `shape` in 0.12.
-    return self.tf.SparseTensor(leaf.indices, values, leaf.dense_shape if hasattr(leaf, "dense_shape") else leaf.shape)
-
-  def read(self, variable):
-    """The value of a variable, read now: gradients flow through the read to ref, resource and Keras variables."""
-    return self.convert_to_tensor(variable)
-
-  def from_array(self, array):
-    """A tensor with the present values of a numpy array; eager tensors up to 1.8 share the array's memory."""
-    return self.convert_to_tensor(self.np.array(array))
-
-  def shape(self, tensor):
-    """The static shape: a list with None for unknown dimensions, or None for an unknown rank."""
-    if type(tensor) is self.EagerTensor:
-      return list(tensor._shape_tuple())  # much faster than a TensorShape; in all releases with eager mode
-    shape = tensor.get_shape()
-    return shape.as_list() if shape.ndims is not None else None
-
-  @staticmethod
-  def is_differentiable(dtype):
-    return dtype.is_floating or dtype.is_complex
+  # ---- shapes
 
   def constant_value(self, tensor):
     """The value of a tensor where it is known without running it, else None."""

@@ -10,6 +10,7 @@ from __future__ import absolute_import, division, print_function
 
 from . import compat
 from . import graphdata
+from . import leaves
 from . import tensorflow_api
 
 _REF = ("Variable", "VariableV2")
@@ -31,7 +32,7 @@ def read_for_gradient(api, in_grad):
   if api.backward_captures:
     return
   for content in compat.closure(in_grad):
-    if api.kind(content) is tensorflow_api.VARIABLE:
+    if api.kind(content) is leaves.VARIABLE:
       api.read(content)
 
 

@@ -1,0 +1,95 @@
+"""What a leaf is to a decorated function: a tensor, a variable, an array, something composite, or none of its business."""
+
+from __future__ import absolute_import, division, print_function
+
+# Kinds of leaves.
+TENSOR, VARIABLE, ARRAY, SPARSE, RAGGED, SLICES, COMPOSITE, KERAS, OTHER = (
+    "tensor", "variable", "array", "sparse", "ragged", "slices", "composite", "keras", "other")
+
+
+class Leaves(object):
+  """The part of `tensorflow_api.Api` that knows the types of TensorFlow."""
+
+  def _probe_leaves(self, private):
+    variable_types = [self.tf.Variable]
+    resource = private("ops.resource_variable_ops")  # 1.0; a subclass of tf.Variable from 1.11 on
+    for module, name in ((resource, "ResourceVariable"), (resource, "BaseResourceVariable"),
+                         (private("ops.variables"), "PartitionedVariable"),
+                         (private("distribute.values"), "DistributedVariable"),
+                         (private("keras.mixed_precision.autocast_variable"), "AutoCastVariable")):
+      variable_types.append(getattr(module, name, None))
+    self._variable_types = tuple(t for t in variable_types if isinstance(t, type))
+    # Composite tensors from 1.13 on.
+    self._composite_type = getattr(private("framework.composite_tensor"), "CompositeTensor", ())
+    self._opaque = frozenset(getattr(self.tf, name) for name in ("resource", "variant") if hasattr(self.tf, name))
+    self._kinds = {}  # by type
+
+  def kind(self, leaf):
+    """Which of the kinds above `leaf` is; it depends on the type only."""
+    cls = type(leaf)
+    kind = self._kinds.get(cls)
+    if kind is None:
+      kind = self._kinds[cls] = self._kind_of(cls)
+    if kind is ARRAY and leaf.dtype.kind == "O":
+      return OTHER  # an array of Python objects is no tensor
+    if kind is TENSOR and leaf.dtype in self._opaque:
+      return OTHER  # handles and variants: nothing to differentiate
+    if kind is COMPOSITE and not any(self.is_differentiable(part.dtype) for part in self.tf.nest.flatten(
+        leaf, expand_composites=True)):
+      return OTHER  # such as a tf.data.Dataset
+    return kind
+
+  def _kind_of(self, cls):
+    tf = self.tf
+    # tf.keras has its symbolic tensors in TensorFlow up to 2.5; Keras 3 has variables of its own.
+    keras = set(c.__name__ for c in cls.__mro__ if c.__module__.split(".")[0] in ("keras", "tf_keras"))
+    if "KerasTensor" in keras or cls.__name__ == "KerasTensor":
+      return KERAS
+    if "KerasVariable" in keras or "Variable" in keras or issubclass(cls, self._variable_types):
+      return VARIABLE
+    if issubclass(cls, self.Tensor):
+      return TENSOR
+    if issubclass(cls, self.np.ndarray):
+      return ARRAY
+    for kind, name in ((SPARSE, "SparseTensor"), (RAGGED, "RaggedTensor"), (SLICES, "IndexedSlices")):
+      if hasattr(tf, name) and issubclass(cls, getattr(tf, name)):
+        return kind
+    return COMPOSITE if issubclass(cls, self._composite_type) else OTHER
+
+  def is_plain(self, value, graph):
+    """Whether `value` is a tensor that needs no thought: of `graph`, or, where that is None, an eager one."""
+    if graph is None:
+      return type(value) is self.EagerTensor and value.dtype not in self._opaque
+    return type(value) is self.SymbolicTensor and value.graph is graph and value.dtype not in self._opaque
+
+  def values_of(self, leaf, kind):
+    """The tensor through which a composite tensor is differentiated."""
+    return leaf.flat_values if kind is RAGGED else leaf.values
+
+  def with_values(self, leaf, kind, values):
+    """The composite tensor `leaf` with other values."""
+    if kind is RAGGED:
+      return leaf.with_flat_values(values)
+    if kind is SLICES:
+      return self.tf.IndexedSlices(values, leaf.indices, leaf.dense_shape)
+    # `dense_shape` was called `shape` in 0.12.
+    return self.tf.SparseTensor(leaf.indices, values, leaf.dense_shape if hasattr(leaf, "dense_shape") else leaf.shape)
+
+  def read(self, variable):
+    """The value of a variable, read now: gradients flow through the read to ref, resource and Keras variables."""
+    return self.convert_to_tensor(variable)
+
+  def from_array(self, array):
+    """A tensor with the present values of a numpy array; eager tensors up to 1.8 share the array's memory."""
+    return self.convert_to_tensor(self.np.array(array))
+
+  def shape(self, tensor):
+    """The static shape: a list with None for unknown dimensions, or None for an unknown rank."""
+    if type(tensor) is self.EagerTensor:
+      return list(tensor._shape_tuple())  # much faster than a TensorShape; in all releases with eager mode
+    shape = tensor.get_shape()
+    return shape.as_list() if shape.ndims is not None else None
+
+  @staticmethod
+  def is_differentiable(dtype):
+    return dtype.is_floating or dtype.is_complex
