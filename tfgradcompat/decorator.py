@@ -105,14 +105,15 @@ def _call(function, args, kwargs):
 
 def _make(api, function, taken, eager):
   """One call in the graph that is the default one now, or in eager mode."""
-  newest_id = 0 if eager else api.newest_id(taken.graph)
+  if not eager:
+    taken.newest_id = api.newest_id(taken.graph)
   with variables_.watch(api, taken.graph) as watcher:
     result, in_grad = running.run(api, function, taken)
     given = inputs_.Given(api, function, result, taken.graph)
   if not given.tensors:
     return result
   read = variables_.read_by_call(
-      api, taken.graph, watcher.watched_variables(), given.tensors, taken.tensors, newest_id)
+      api, watcher.watched_variables(), given.tensors, taken)
   if read and not compat.accepts_keyword(in_grad, "variables"):
     _fail_variables(function, read)
   if eager and not api.is_recording():

@@ -61,16 +61,15 @@ def name_of(function):
   return "%s:%s" % (_PACKAGE, function.qualified_name)
 
 
-def own(api, op, call):
-  """Makes `op`, which hands the tensors of `call` through, answer for its gradient."""
+def own(api, data, op, call):
+  """Makes `op`, which hands the tensors of `call` through, answer for its gradient; `data` is that of its graph."""
   function = call.function
   if function.registered is None:
     api.register(name_of(function), dispatch)
     function.registered = api.attr_value(name_of(function).encode("utf-8"))
   api.set_attr(op, GRADIENT, function.registered)
-  graph = op.graph
-  of(graph).calls[op.name] = call
-  if api.is_capturing(graph):
+  data.calls[op.name] = call
+  if api.is_capturing(op.graph):
     _lend(api, op, call)
 
 

@@ -20,11 +20,12 @@ class Taken(object):
     args, kwargs: with which to call `f`.
     tensors: the inputs.
     graph: where the call is built; None in eager mode.
+    newest_id: in a graph, the id of its newest operation before `f` ran.
     skeleton: one entry per argument: the number of the input, None for another leaf, or a `nests.Node` of them.
     positions: the positions of the inputs among all leaves, of which there are `leaf_count`.
   """
 
-  __slots__ = ("args", "kwargs", "tensors", "graph", "skeleton", "positions", "leaf_count")
+  __slots__ = ("args", "kwargs", "tensors", "graph", "newest_id", "skeleton", "positions", "leaf_count")
 
   def __init__(self, reader, args, kwargs):
     """Reads `args` and `kwargs`, a list of pairs in signature order."""

@@ -1,14 +1,13 @@
 """Route: the operation or the tape entry that carries the gradient of a call.
 
-Two routes with one interface, `carry(api, call, outputs, inputs) -> tensors`: the outputs again, whose gradient is
-that of `call` from now on. Above them nobody knows which one runs.
+Two routes with one interface. Above `carry`, which gives the outputs back with the gradient of the call, nobody knows
+which one runs.
 
 `native` goes through `tf.custom_gradient` (TensorFlow 1.7 and newer). `override` gives an operation that hands tensors
 through another gradient, by name, as `gradient_override_map` does (any graph). In eager mode there is native only.
 
-On both routes the outputs are cut from the operations that computed them: a tensor that the function took from its
-closure gets no gradient in any mode. In a graph the carrier takes them as inputs too, with a gradient of None, so that
-tf.custom_gradient's search for variables, which walks upstream from the outputs until it meets an input, ends at once.
+In a graph the carrier takes the outputs and the inputs, and gives the outputs a gradient of None: so they are cut from the
+operations that computed them, and a tensor that the function took from its closure gets no gradient in any mode.
 """
 
 from __future__ import absolute_import, division, print_function
@@ -70,25 +69,21 @@ def carry(api, call, outputs, inputs, eager):
   if eager:
     # Cut: a tape or forward accumulator that does not see the inputs would go by the operations of the function.
     outputs = [api.tf.stop_gradient(t) for t in outputs]
-    return _through_custom_gradient(api, _backward(api, call, []), [], outputs, inputs)
+    return _through_custom_gradient(api, inputs, outputs, _backward(api, call, 0))
   # What tapes and accumulators that are open inside a function get to know is told to them at the end, and nothing else.
   with api.stop_recording():
-    carried = (_native_in_graph if route() == NATIVE else _override)(api, call, outputs, inputs)
+    op = (_native_in_graph if route() == NATIVE else _override)(api, call, outputs + inputs, len(outputs))
+  carried = list(op.outputs[:len(outputs)])
   if api.record_operation is not None and api.is_recording():
-    api.record_operation("custom_grad", carried, outputs + inputs, _backward(api, call, outputs))
+    api.record_operation("custom_grad", carried, outputs + inputs, _backward(api, call, len(outputs)))
   return carried
 
 
-def _not_in(outputs, inputs):
-  given = set([id(t) for t in inputs])
-  return [t for t in outputs if id(t) not in given]
-
-
-def _through_custom_gradient(api, backward, extra, outputs, inputs):
-  """tf.custom_gradient of a function that has been run already: it only hands over results and gradient."""
-  _pending.handed = outputs, backward
+def _through_custom_gradient(api, tensors, results, backward):
+  """tf.custom_gradient of a function that has been run already: it takes `tensors` and only hands over the rest."""
+  _pending.handed = results, backward
   try:
-    return _carrier(api)(*(extra + inputs))
+    return _carrier(api)(*tensors)
   finally:
     _pending.handed = None
 
@@ -102,47 +97,54 @@ def _carrier(api):
   return api.carrier
 
 
-def _backward(api, call, extra):
-  """The gradient function that tf.custom_gradient and the tapes get for a call, whose first inputs are `extra`."""
+def _backward(api, call, cut):
+  """The gradient function that tf.custom_gradient and the tapes get for a call, whose first `cut` inputs get None."""
   if api.backward_type is None:
     signature = api.signature_of_gradients()
 
     class Backward(object):
-      __slots__ = ("call", "extra", "_tf_decorator")
+      __slots__ = ("call", "cut", "_tf_decorator")
       __name__ = "custom_grad"
 
-      def __init__(self, call, extra):
-        self.call, self.extra = call, extra
+      def __init__(self, call, cut):
+        self.call, self.cut = call, cut
         # tf.custom_gradient inspects its gradient function at each call; it takes this answer instead, at once.
         self._tf_decorator = signature
 
       def __call__(self, *dys):
-        return [None] * self.extra + self.call.backward(dys)
+        return [None] * self.cut + self.call.backward(dys)
     api.backward_type = Backward
-  return api.backward_type(call, len(extra))
+  return api.backward_type(call, cut)
 
 
-def _native_in_graph(api, call, outputs, inputs):
-  extra = _not_in(outputs, inputs)
-  backward = _backward(api, call, extra)
+def _native_in_graph(api, call, tensors, count):
+  """The operation that tf.custom_gradient makes of `tensors`, of which the first `count` are the outputs.
+
+  It is given the outputs as arguments and a function without results, so that it has nothing to search for variables:
+  it would walk upstream from each result, which takes the longer the larger the graph is.
+  """
+  graph = call.taken.graph
+  data = graphdata.of(graph)
+  backward = _backward(api, call, count)
   # tf.custom_gradient opens a window in the graph's override map in which all threads' operations get its gradient.
   # The lock keeps our own calls apart; a name of anybody else's that got in is replaced by `own`.
-  with graphdata.of(api.get_default_graph()).lock, api.empty_variable_scope():
-    name = api.next_native_name()
+  with data.lock, api.empty_variable_scope():
+    name, newest_id = api.next_native_name(), api.newest_id(graph)
     try:
-      carried = _through_custom_gradient(api, backward, extra, outputs, inputs)
+      _through_custom_gradient(api, tensors, [], backward)
     finally:
       # Native registers each call for ever. Our entry answers instead, and finds the call in the graph.
       api.unregister_call(name, backward)
-  graphdata.own(api, carried[0].op, call)
-  return carried
+    op = api.identity_n_since(graph, newest_id, len(tensors), name)
+  graphdata.own(api, data, op, call)
+  return op
 
 
-def _override(api, call, outputs, inputs):
+def _override(api, call, tensors, count):
+  """The same without tf.custom_gradient."""
   if api.identity_n is not None:
-    carried = api.identity_n(outputs + inputs)[:len(outputs)]
+    op = api.identity_n(tensors)[0].op
   else:
-    carried = api.defun_carrier(outputs, inputs, graphdata.dispatch)
-  graphdata.own(api, carried[0].op, call)
-  return carried
-
+    op = api.defun_carrier(tensors, count, graphdata.dispatch)
+  graphdata.own(api, graphdata.of(call.taken.graph), op, call)
+  return op

@@ -185,9 +185,9 @@ class Api(leaves.Leaves):
     count = self.newest_id(graph) - newest_id
     if count <= 0:
       return []
-    by_id = getattr(graph, "_nodes_by_id", None)  # a dict up to 2.13, gone since
-    if by_id is None:
-      return [op for op in graph.get_operations()[-count:] if op._id > newest_id]
+    if self.version >= (2, 13):
+      return graph.operations[-count:]  # the list itself; `get_operations` copies it
+    by_id = graph._nodes_by_id
     return [by_id[i] for i in range(newest_id + 1, newest_id + count + 1) if i in by_id]
 
   @staticmethod
@@ -256,6 +256,8 @@ class Api(leaves.Leaves):
     self.custom_gradient = getattr(self.tf, "custom_gradient", None)  # 1.7
     if self.custom_gradient is None:  # 1.4 to 1.6, for eager mode
       self.custom_gradient = getattr(_private("eager.custom_gradient"), "custom_gradient", None)
+    self._variable_scope = _private("ops.variable_scope")
+    self.native_looks_for_variables = self.version >= (1, 9)
     self._function = _private("framework.function")  # Defun, for graphs before 1.4
     self._defuns = {}
     self.carrier = self.backward_type = None  # made by routes.py on first use
@@ -269,22 +271,22 @@ class Api(leaves.Leaves):
     asked = inspect.getfullargspec if self.version >= (1, 11) else inspect.getargspec
     return decorator.TFDecorator("custom_grad", gradient, decorator_argspec=asked(gradient))
 
-  def defun_carrier(self, outputs, inputs, gradient):
-    """Hands `outputs` through a function whose gradient is `gradient`; for graphs before 1.4, without IdentityN.
+  def defun_carrier(self, tensors, count, gradient):
+    """The call of a function that hands the first `count` of `tensors` through and whose gradient is `gradient`.
 
     One function per signature of dtypes serves all calls: it closes over nothing. Bitcast in place of an identity
     keeps its value and has no gradient in the runtime: a graph that is imported without the gradient function fails
     instead of taking the true gradient.
     """
-    key = tuple(t.dtype.base_dtype.name for t in outputs + inputs), len(outputs)
+    key = tuple(t.dtype.base_dtype.name for t in tensors), count
     defun = self._defuns.get(key)
     if defun is None:
       defun = self._defuns[key] = self._make_defun(key, gradient)
-    carried = defun(*(outputs + inputs))
-    carried = list(carried) if isinstance(carried, (list, tuple)) else [carried]
-    for output, tensor in zip(outputs, carried):
-      tensor.set_shape(output.get_shape())  # functions have no shape inference
-    return carried
+    carried = defun(*tensors)
+    op = (carried[0] if isinstance(carried, (list, tuple)) else carried).op
+    for given, taken in zip(tensors, op.outputs):
+      taken.set_shape(given.get_shape())  # functions have no shape inference
+    return op
 
   def _make_defun(self, key, gradient):
     dtypes, count = key
@@ -295,13 +297,20 @@ class Api(leaves.Leaves):
     return self._function.Defun(
         *[self.tf.as_dtype(d) for d in dtypes], func_name=name, python_grad_func=gradient)(hand_through)
 
+  def identity_n_since(self, graph, newest_id, count, name):
+    """The IdentityN of `count` tensors that tf.custom_gradient has made since, for the gradient `name`."""
+    found = [op for op in self.ops_since(graph, newest_id) if op.type == "IdentityN" and len(op.outputs) == count]
+    if len(found) > 1:  # another thread made one at the same time, outside of this package
+      found = [op for op in found if self.get_attr(op, "_gradient_op_type") == name.encode("ascii")]
+    return found[0]
+
   def empty_variable_scope(self):
     """A context in which the current variable scope seems to hold no variable.
 
-    `tf.custom_gradient` lists the scope's variables before and after each call, which costs milliseconds in a scope
-    with many. The store of scopes belongs to the thread.
+    From 1.9 on `tf.custom_gradient` lists the scope's variables before and after each call, which costs milliseconds in
+    a scope with many. The store of scopes belongs to the thread.
     """
-    return _EmptyScope(_private("ops.variable_scope"))
+    return _EmptyScope(self._variable_scope) if self.native_looks_for_variables else NoWatcher()
 
   # ---- AutoGraph
 
@@ -376,17 +385,13 @@ class _TapeWatcher(object):
 class _EmptyScope(object):
 
   def __init__(self, variable_scope):
-    # The name of the thread's store is private and has moved once (1.12).
-    get = getattr(variable_scope, "get_variable_scope_store", None)
-    self._store = get() if get else None
+    self._store = variable_scope.get_variable_scope_store()
 
   def __enter__(self):
-    if self._store is not None:
-      self._kept, self._store.current_scope = self._store.current_scope, self
+    self._kept, self._store.current_scope = self._store.current_scope, self
 
   def __exit__(self, *unused):
-    if self._store is not None:
-      self._store.current_scope = self._kept
+    self._store.current_scope = self._kept
     return False
 
   use_resource = True

@@ -36,27 +36,26 @@ def read_for_gradient(api, in_grad):
       api.read(content)
 
 
-def read_by_call(api, graph, watched, outputs, inputs, newest_id):
+def read_by_call(api, watched, outputs, taken):
   """The trainable variables that a call read, sorted by name.
 
   Args:
-    graph: the graph in which the call was built; None in eager mode.
     watched: the variables of which a tape was told.
-    outputs, inputs: the tensors that the call gave and took.
-    newest_id: the id of the newest operation before the call.
+    outputs: the tensors of the result.
+    taken: the arguments.
   """
   found = list(watched)
-  if graph is not None and not api.is_capturing(graph):
+  if taken.graph is not None and not api.is_capturing(taken.graph):
     seen = set(id(v) for v in found)
-    found += [v for v in _in_graph(api, graph, outputs, inputs, newest_id) if id(v) not in seen]
+    found += [v for v in _in_graph(api, outputs, taken) if id(v) not in seen]
   return sorted(found, key=lambda v: v.name) if found else found
 
 
-def _in_graph(api, graph, outputs, inputs, newest_id):
-  trainable = graph.get_collection_ref(api.v1.GraphKeys.TRAINABLE_VARIABLES)
+def _in_graph(api, outputs, taken):
+  trainable = taken.graph.get_collection_ref(api.v1.GraphKeys.TRAINABLE_VARIABLES)
   if not trainable:
     return []
-  stop = set(id(t) for t in inputs)
+  stop = set(id(t) for t in taken.tensors)
   names, seen, todo = set(), set(), list(outputs)
   while todo:
     tensor = todo.pop()
@@ -66,9 +65,9 @@ def _in_graph(api, graph, outputs, inputs, newest_id):
     name = _variable_op_name(tensor)
     if name is not None:
       names.add(name)
-    elif tensor.op._id > newest_id:
+    elif tensor.op._id > taken.newest_id:
       todo.extend(tensor.op.inputs)
-  by_name = _trainable_by_name(graphdata.of(graph), trainable) if names else {}
+  by_name = _trainable_by_name(graphdata.of(taken.graph), trainable) if names else {}
   return [by_name[name] for name in names if name in by_name]
 
 
