@@ -197,6 +197,20 @@ def test_read_by_a_function_inside(mode):
 @pytest.mark.clause("5.1")
 @pytest.mark.needs("in_graph")
 @pytest.mark.parametrize("use_resource", [False] + [True] * HAS_RESOURCE, ids=["ref", "resource"][:1 + HAS_RESOURCE])
+def test_made_between_two_calls(mode, use_resource):
+    def program(x):
+        a = get_variable("a", 3., use_resource)
+        y = times(a)(x)
+        b = get_variable("b", 5., use_resource)
+        z = times(b)(y)
+        return gradients_of(z, [x, a, b])
+
+    assert mode.execute(program, 2.) == [1500., 2000., 120.]  # 10 b 10 a; 10 b 20 x; 20 y
+
+
+@pytest.mark.clause("5.1")
+@pytest.mark.needs("in_graph")
+@pytest.mark.parametrize("use_resource", [False] + [True] * HAS_RESOURCE, ids=["ref", "resource"][:1 + HAS_RESOURCE])
 def test_made_inside_by_get_variable(mode, use_resource):
     def program(x):
         @custom_grad
