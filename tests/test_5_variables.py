@@ -535,6 +535,31 @@ def test_in_grad_may_read_variables(mode, kind, where, forward):
 
 
 @pytest.mark.clause("5.5")
+@pytest.mark.needs("uses_tape", "higher_order")
+def test_second_order_through_a_read_again_and_again(mode):
+    # TensorFlow 1.15 and 2.0 lose the variable from the second time on that a function is differentiated twice
+    w = variable(3.).make(mode)
+    g = mode.wrap(custom_grad(lambda x: (x * 1., lambda dy: dy * w * x)))
+
+    def program(x):
+        with harness.GradientTape() as outer:
+            outer.watch(x)
+            with harness.GradientTape() as inner:
+                inner.watch(x)
+                y = g(x)
+            [first] = inner.gradient(y, [x])
+        return outer.gradient(first, [x, w])
+
+    program = harness.compiled(program) if mode.tape_inside else program
+
+    def checks():
+        for _ in range(3):
+            same([None if dx is None else dx.numpy() for dx in program(tf.constant(2.))], [3., 2.])
+
+    right_or_error(mode.second_order_of_reads, checks)
+
+
+@pytest.mark.clause("5.5")
 def test_in_grad_reads_the_value_of_the_moment(mode, kind):
     # the factor is read when the gradient runs, not when it is built
     def f(x, w):
