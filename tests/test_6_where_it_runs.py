@@ -434,6 +434,33 @@ def test_assignment_in_a_branch_where_it_is_taken(mode):
 
 
 @pytest.mark.clause("6.3")
+@pytest.mark.needs("autograph")
+@pytest.mark.parametrize("body", ["cond", "while_loop"])
+def test_assignment_in_a_branch_on_which_nothing_depends(mode, body):
+    def program(x, counter):
+        @custom_grad
+        def f(x):
+            def count(factor=1.):
+                counter.assign_add(1.)
+                return factor * tf.constant(5.)
+
+            def grad(dy):
+                if body == "cond":
+                    return dy * tf.cond(tf.reduce_sum(x) > 0., count, lambda: tf.constant(3.))
+                return dy * tf.while_loop(lambda i, v: i < 2, lambda i, v: [i + 1, count(v)], [tf.constant(0), x * 0. + 1.])[1]
+            return x * 1., grad
+        return f(x)
+
+    def checks():
+        with mode.repeated(program, 1., variable(0., "resource", "counter", trainable=False)) as (step, read, _):
+            for times in (1., 2.):
+                assert step() == (5. if body == "cond" else 25.)
+                assert read(0) == times * (1. if body == "cond" else 2.)
+
+    right_or_error(mode.in_grad_reads_variables, checks)
+
+
+@pytest.mark.clause("6.3")
 def test_no_side_effect_without_a_gradient(mode):
     def program(x, counter):
         y = counted(x, counter)
