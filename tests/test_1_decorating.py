@@ -164,6 +164,13 @@ def test_other_callables(mode, f, value, gradient):
 
 
 @pytest.mark.clause("1.2")
+def test_a_keyword_of_the_call_goes_before_one_that_a_partial_froze(mode):
+    scaled = functools.partial(lambda x, k, m: (x * k, lambda dy: m * dy), k=5., m=13.)
+    check(mode, lambda x: custom_grad(scaled)(x, k=7.), [1.], [13.], value=7.)
+    check(mode, lambda x: custom_grad(functools.partial(scaled, m=17.))(x), [1.], [17.], value=5.)
+
+
+@pytest.mark.clause("1.2")
 def test_functions_made_in_a_loop_keep_their_own(mode):
     functions = []
     for factor in (2., 3., 5.):

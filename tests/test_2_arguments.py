@@ -354,8 +354,9 @@ def test_forms_of_several_gradients(mode, form):
 @pytest.mark.parametrize("form, expected", [
     (lambda x, y, z: (x, None, z), [2., None, 5.]),
     (lambda x, y, z: (None, [y, None]), [None, 3., None]),
+    (lambda x, y, z: (x, None), [2., None, None]),
     (lambda x, y, z: (None, None, None), [None, None, None]),
-], ids=["flat", "in the structure", "for each"])
+], ids=["flat", "in the structure", "for a whole nest", "for each"])
 def test_none_adds_nothing(mode, form, expected):
     @custom_grad
     def g(x, pair):
@@ -433,6 +434,49 @@ def test_arguments_are_left_as_they_were(mode):
 
     check(mode, program, [1., 1.], [3., 4.])
     assert all(kept)
+
+
+@pytest.mark.clause("2.4")
+def test_f_may_change_the_lists_that_it_gets(mode):
+    kept = []
+
+    @custom_grad
+    def g(pair, options):
+        options["sum"] = pair.pop() + pair.pop()
+        return options["sum"] * 1., lambda dy: (3. * dy, 4. * dy)
+
+    def program(x, y):
+        pair, options = [x, y], {}
+        result = g(pair, options)
+        kept.append(len(pair) == 2 and pair[0] is x and pair[1] is y and options == {})
+        return result
+
+    check(mode, program, [1., 2.], [3., 4.], value=3.)
+    assert all(kept)
+
+
+@pytest.mark.clause("2.4")
+def test_calls_add_one_entry_to_the_registry_at_most(mode):
+    from tensorflow.python.framework import ops
+
+    @custom_grad
+    def g(x):
+        return x * 2., lambda dy: 3. * dy
+
+    def names():
+        return set(name for name in ops._gradient_registry._registry if "custom" in name.lower())
+
+    def program(x):
+        for _ in range(10):
+            x = g(x)
+        return x
+
+    before = names()
+    mode.execute(program, 1.)
+    assert len(names() - before) <= 1
+    after = names()
+    mode.execute(program, 1.)
+    assert names() == after
 
 
 @pytest.mark.clause("2.4")

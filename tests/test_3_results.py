@@ -173,6 +173,26 @@ def test_dtypes_are_kept(mode):
 
 
 @pytest.mark.clause("3.1")
+def test_an_ordered_dictionary_keeps_its_order(mode):
+    # the order of its own for whoever reads it; the dys come by sorted key all the same
+    keys = []
+
+    @custom_grad
+    def f(named):
+        keys.append(list(named))
+        result = collections.OrderedDict([("z", named["b"] * 2.), ("y", named["a"] * 3.)])
+        return result, lambda dy, dz: {"a": 5. * dy, "b": 7. * dz}
+
+    def program(x, y):
+        result = f(collections.OrderedDict([("b", x), ("a", y)]))
+        keys.append(list(result))
+        return result["z"], result["y"]
+
+    check(mode, program, [1., 1.], [7., 50.], value=(2., 3.), upstream=[1., 10.])
+    assert set(map(tuple, keys)) == {("b", "a"), ("z", "y")}
+
+
+@pytest.mark.clause("3.1")
 def test_array_as_result_becomes_a_tensor(mode):
     seen = []
 

@@ -150,6 +150,19 @@ def test_broadcast_gradients_are_summed_at_run_time(mode, inner, outer):
 
 
 @pytest.mark.clause("4.3")
+@pytest.mark.parametrize("inner, unknown", [((1, 3), (None, 3)), ((2, 1), (2, None)), ((1,), (None,)), ((1, 1), (None, None))],
+                         ids=["rows", "columns", "vector", "both"])
+def test_an_unknown_dimension_of_a_gradient_may_be_a_broadcast_one(mode, inner, unknown):
+    # the input's dimension is known to be 1, and only the run tells that the gradient's is not
+    @custom_grad
+    def f(x, z):
+        return x * z, lambda dy: (dy * z, dy * x)
+
+    x, z = counting(inner), counting((2, 3)[:len(inner)])
+    check(mode, f, [x, z], [summed(z, inner), np.broadcast_to(x, z.shape)], shapes=[inner, unknown])
+
+
+@pytest.mark.clause("4.3")
 def test_an_unknown_dimension_may_be_a_broadcast_one(mode):
     @custom_grad
     def f(x, z):

@@ -197,6 +197,20 @@ def test_read_by_a_function_inside(mode):
 @pytest.mark.clause("5.1")
 @pytest.mark.needs("in_graph")
 @pytest.mark.parametrize("use_resource", [False] + [True] * HAS_RESOURCE, ids=["ref", "resource"][:1 + HAS_RESOURCE])
+def test_made_between_two_calls(mode, use_resource):
+    def program(x):
+        a = get_variable("a", 3., use_resource)
+        y = times(a)(x)
+        b = get_variable("b", 5., use_resource)
+        z = times(b)(y)
+        return gradients_of(z, [x, a, b])
+
+    assert mode.execute(program, 2.) == [1500., 2000., 120.]  # 10 b 10 a; 10 b 20 x; 20 y
+
+
+@pytest.mark.clause("5.1")
+@pytest.mark.needs("in_graph")
+@pytest.mark.parametrize("use_resource", [False] + [True] * HAS_RESOURCE, ids=["ref", "resource"][:1 + HAS_RESOURCE])
 def test_made_inside_by_get_variable(mode, use_resource):
     def program(x):
         @custom_grad
@@ -518,6 +532,31 @@ def test_in_grad_may_read_variables(mode, kind, where, forward):
     dx = 9. if where == "while_loop" else 3.
     right_or_error(mode.in_grad_reads_variables and (mode.control_flow or where == "plain"), lambda: check(
         mode, program, [2., variable(3., kind)], [dx, 5. if forward == "read in f too" else None]))
+
+
+@pytest.mark.clause("5.5")
+@pytest.mark.needs("uses_tape", "higher_order")
+def test_second_order_through_a_read_again_and_again(mode):
+    # TensorFlow 1.15 and 2.0 lose the variable from the second time on that a function is differentiated twice
+    w = variable(3.).make(mode)
+    g = mode.wrap(custom_grad(lambda x: (x * 1., lambda dy: dy * w * x)))
+
+    def program(x):
+        with harness.GradientTape() as outer:
+            outer.watch(x)
+            with harness.GradientTape() as inner:
+                inner.watch(x)
+                y = g(x)
+            [first] = inner.gradient(y, [x])
+        return outer.gradient(first, [x, w])
+
+    program = harness.compiled(program) if mode.tape_inside else program
+
+    def checks():
+        for _ in range(3):
+            same([None if dx is None else dx.numpy() for dx in program(tf.constant(2.))], [3., 2.])
+
+    right_or_error(mode.second_order_of_reads, checks)
 
 
 @pytest.mark.clause("5.5")

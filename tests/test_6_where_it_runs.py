@@ -119,6 +119,43 @@ def test_cond_inside_f_and_in_grad(mode):
 
 @pytest.mark.clause("6.1")
 @pytest.mark.needs("control_flow")
+@pytest.mark.parametrize("body", ["cond", "while_loop"])
+def test_random_numbers_of_the_forward_pass_in_a_branch_or_a_loop(mode, body):
+    # the factor that in_grad captured is the one that the forward pass used, never one that was drawn again
+    @custom_grad
+    def f(v):
+        factor = (tf.random.uniform if VERSION >= (1, 13) else tf.random_uniform)([])
+        return v * factor, lambda dy: dy * factor
+
+    def program(x):
+        if body == "cond":
+            return tf.cond(x > 0., lambda: f(x), lambda: x)
+        return loop(lambda v, i: f(v), x)
+
+    def checks():
+        value, [gradient] = mode.value_and_gradients(program, 1.)
+        np.testing.assert_allclose(gradient, value, rtol=1e-5)
+
+    # From 1.13 to 2.0 TensorFlow differentiates a copy of a branch or a loop: an error there.
+    right_or_error(VERSION >= (2, 1) or mode.name == "eager" or mode.in_graph and VERSION < (2, 0), checks)
+
+
+@pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
+@pytest.mark.parametrize("used", [0, 1])
+def test_one_of_two_results_in_a_branch(mode, used):
+    @custom_grad
+    def f(x):
+        return (x * 2., tf.reduce_sum(x), tf.constant(7)), lambda da, db, dc: 3. * da + 5. * db
+
+    def program(x):
+        return tf.cond(tf.reduce_sum(x) > 0., lambda: tf.reduce_sum(f(x)[used]), lambda: tf.reduce_sum(x))
+
+    check(mode, program, [[1., 2.]], [[[3., 3.], [5., 5.]][used]])
+
+
+@pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 def test_map_fn(mode):
     check(mode, lambda x: tf.map_fn(ten, x), [[1., 2.]], [[10., 10.]], value=[2., 4.])
 
@@ -364,6 +401,61 @@ def test_assignment_once_per_gradient(mode, kind):
             for count in (1., 2., 3.):
                 assert step() == 5.
                 assert read(0) == count
+
+    right_or_error(mode.in_grad_reads_variables, checks)
+
+
+@pytest.mark.clause("6.3")
+@pytest.mark.needs("control_flow")
+def test_assignment_in_a_branch_where_it_is_taken(mode):
+    kind = "resource" if VERSION >= (2, 0) else None  # the branches of TensorFlow 2 take no reference variables
+
+    def program(x, counter):
+        @custom_grad
+        def f(x):
+            def count():
+                added = counter.assign_add(1.) if hasattr(counter, "assign_add") else v1.assign_add(counter, 1.)
+                with tf.control_dependencies([added]):
+                    return tf.constant(5.)
+
+            def grad(dy):
+                return dy * tf.cond(tf.reduce_sum(x) > 0., count, lambda: tf.constant(3.))
+            return x * 1., grad
+        return f(x)
+
+    def checks():
+        for value, factor, count in ((1., 5., 1.), (-1., 3., 0.)):
+            with mode.repeated(program, value, variable(0., kind, "counter", trainable=False)) as (step, read, _):
+                for times in (1., 2.):
+                    assert step() == factor
+                    assert read(0) == times * count
+
+    right_or_error(mode.in_grad_reads_variables, checks)
+
+
+@pytest.mark.clause("6.3")
+@pytest.mark.needs("autograph")
+@pytest.mark.parametrize("body", ["cond", "while_loop"])
+def test_assignment_in_a_branch_on_which_nothing_depends(mode, body):
+    def program(x, counter):
+        @custom_grad
+        def f(x):
+            def count(factor=1.):
+                counter.assign_add(1.)
+                return factor * tf.constant(5.)
+
+            def grad(dy):
+                if body == "cond":
+                    return dy * tf.cond(tf.reduce_sum(x) > 0., count, lambda: tf.constant(3.))
+                return dy * tf.while_loop(lambda i, v: i < 2, lambda i, v: [i + 1, count(v)], [tf.constant(0), x * 0. + 1.])[1]
+            return x * 1., grad
+        return f(x)
+
+    def checks():
+        with mode.repeated(program, 1., variable(0., "resource", "counter", trainable=False)) as (step, read, _):
+            for times in (1., 2.):
+                assert step() == (5. if body == "cond" else 25.)
+                assert read(0) == times * (1. if body == "cond" else 2.)
 
     right_or_error(mode.in_grad_reads_variables, checks)
 

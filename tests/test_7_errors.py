@@ -63,6 +63,14 @@ def no_gradient():
     return f, [1.]
 
 
+@mistake(ValueError, "'x'", r"\?, 4", r"3, 2")
+def slices_with_rows_of_another_shape():
+    @custom_grad
+    def f(x):
+        return x[0], lambda dy: IndexedSlices(tf.reshape(tf.tile(dy, [2]), [1, 4]), tf.constant([0]))
+    return f, [[[1., 2.], [3., 4.], [5., 6.]]]
+
+
 @mistake(ValueError, r"\b1\b", r"\b2\b", "'x'", "'y'")
 def one_bare_gradient_for_two_inputs():
     @custom_grad

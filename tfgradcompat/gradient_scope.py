@@ -29,12 +29,13 @@ class GradientScope(object):
     self._graph = None if api.executing_eagerly() else api.get_default_graph()
     if self._graph is not None:
       self._newest_id = api.newest_id(self._graph)
-      self._undo = api.mend_capture(self._graph, self._forward)
+      self._undo = api.mend_capture(self._graph, self._forward), api.keep_effects_in_branches(self._graph)
     return self
 
   def __exit__(self, *unused):
     if self._graph is not None:
-      self._undo()
+      for undo in self._undo:
+        undo()
     return False
 
   def give_back(self, gradients):

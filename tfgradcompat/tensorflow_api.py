@@ -129,6 +129,18 @@ class Api(leaves.Leaves):
       return lambda: setattr(graph, "_forward_func_graph", before)
     return lambda: None
 
+  @staticmethod
+  def keep_effects_in_branches(graph):
+    """Lets the branches and loops that are made in `graph` from now on run their side effects, used or not.
+
+    They do so where `graph` is a function's body, but TensorFlow builds backward passes otherwise: there an assignment
+    on which no result of the branch depends is lost. Returns what undoes it.
+    """
+    if getattr(graph, "_add_control_dependencies", True):  # control flow as functions: 1.13
+      return lambda: None
+    graph._add_control_dependencies = True
+    return lambda: setattr(graph, "_add_control_dependencies", False)
+
   def forgets_reads(self, graph):
     """Whether the backward pass `graph` loses the dependence on variables that it reads (1.14 to 2.0)."""
     return (1, 14) <= self.version <= (2, 0) and hasattr(graph, "_forward_func_graph")
