@@ -236,8 +236,8 @@ class Mode(object):
         self.in_grad_reads_variables = not self.in_function or self.tape_inside or VERSION >= (2, 1)
         # A cond in a cond (tf.case) in a function before 1.14, and a gather from a variable that gets no gradient with the tape inside.
         self.nested_cond = self.unconnected_gathers = not self.in_function or VERSION >= (1, 14)
-        # What a backward function of 1.5 to 2.0 reads from a variable has no derivative with respect to it; nor natively.
-        self.second_order_of_reads = self.higher_order and self.in_grad_reads_variables
+        # Before 1.15 a backward function cannot read all variables; then see also higher_order.
+        self.second_order_of_reads = self.higher_order
         # Functions before 1.11 with the tape inside fail on any variable that gets no gradient.
         self.unconnected_variables = not self.tape_inside or VERSION >= (1, 11)
         # Functions before 1.13 fail where they give back a boolean and a gradient is asked for.

@@ -537,7 +537,7 @@ def test_in_grad_may_read_variables(mode, kind, where, forward):
 @pytest.mark.clause("5.5")
 @pytest.mark.needs("uses_tape", "higher_order")
 def test_second_order_through_a_read_again_and_again(mode):
-    # TensorFlow 1.15 and 2.0 lose the variable from the second time on that a function is differentiated twice
+    # TensorFlow 1.15 to 2.22 lose the variable from the second time on that a function is differentiated twice
     w = variable(3.).make(mode)
     g = mode.wrap(custom_grad(lambda x: (x * 1., lambda dy: dy * w * x)))
 

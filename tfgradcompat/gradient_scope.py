@@ -7,11 +7,12 @@ not made in this graph cannot be given back as it is.
 
 from __future__ import absolute_import, division, print_function
 
+from . import tensorflow_api
+
 # Stateful for TensorFlow, but without effect, or part of the machinery of loops, which must not be tied.
 _WITHOUT_EFFECT = ("Variable", "VariableV2", "VarHandleOp", "ReadVariableOp", "VarIsInitializedOp", "ResourceGather",
                    "ResourceGatherNd", "RefIdentity", "Placeholder", "Enter", "RefEnter", "IsVariableInitialized")
 _CONTROL_FLOW = ("If", "While", "Case")
-_READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 _MACHINERY = ("Stack", "TensorArray", "TensorList", "Random", "Truncated", "Multinomial", "ParameterizedTruncated")
 
 
@@ -29,13 +30,18 @@ class GradientScope(object):
     self._graph = None if api.executing_eagerly() else api.get_default_graph()
     if self._graph is not None:
       self._newest_id = api.newest_id(self._graph)
+      # Plain graphs and functions before 1.13 have no list of the variables that they read.
+      self._watcher = api.watch_variables() if hasattr(self._graph, "variables") else tensorflow_api.NoWatcher()
+      self._watcher.__enter__()
       self._undo = api.mend_capture(self._graph, self._forward), api.keep_effects_in_branches(self._graph)
     return self
 
-  def __exit__(self, *unused):
+  def __exit__(self, *error):
     if self._graph is not None:
       for undo in self._undo:
         undo()
+      self._watcher.__exit__(*error)
+      self._api.add_variables(self._graph, self._watcher.watched_variables())
     return False
 
   def give_back(self, gradients):
@@ -45,23 +51,12 @@ class GradientScope(object):
       return gradients
     context = graph._get_control_flow_context()
     made = self._api.ops_since(graph, self._newest_id)
-    if self._api.forgets_reads(graph) and any(op.type in _READS for op in made):
-      gradients = [self._without_second_order(g) for g in gradients]
     effects = [op for op in made if _has_effect(op) and op._get_control_flow_context() is context and
                (op.type not in _CONTROL_FLOW or self._api.can_wait_for_control_flow)]
     if not effects:
       return [self._out(g, False) for g in gradients]
     with graph.control_dependencies(effects):
       return [self._out(g, True) for g in gradients]
-
-  def _without_second_order(self, gradient):
-    """A second derivative would silently lack its part through the variables: an error instead."""
-    if not isinstance(gradient, self._api.Tensor):
-      return gradient
-    return self._api.prevent_gradient(gradient, str(
-        "%s: its gradient function reads a variable, and TensorFlow %s loses the second derivative through it in the "
-        "backward pass of a function. Take the variable as an argument, or put the tape inside the function." %
-        (self._function.describe(), self._api.tf.__version__)))
 
   def _out(self, gradient, always):
     """`gradient` through identities: always, or where it cannot be given back as it is."""

@@ -141,13 +141,18 @@ class Api(leaves.Leaves):
     graph._add_control_dependencies = True
     return lambda: setattr(graph, "_add_control_dependencies", False)
 
-  def forgets_reads(self, graph):
-    """Whether the backward pass `graph` loses the dependence on variables that it reads (1.14 to 2.0)."""
-    return (1, 14) <= self.version <= (2, 0) and hasattr(graph, "_forward_func_graph")
+  @staticmethod
+  def add_variables(graph, variables):
+    """Lets `graph`, the backward pass of a function, know that it reads `variables`.
 
-  def prevent_gradient(self, tensor, message):
-    """`tensor`, of which asking for a gradient is a LookupError with `message`."""
-    return _private("ops.array_ops").prevent_gradient(tensor, message=message)
+    A function tells the tapes of its variables each time it is called, but the backward pass, which TensorFlow builds
+    otherwise, knows of none: only the tapes that are open when it is built see the reads, and from the second call on
+    a second derivative lacks its part through the variables.
+    """
+    if variables:
+      known = list(graph.variables)
+      seen = set(id(v) for v in known)
+      graph.variables = known + [v for v in variables if id(v) not in seen]
 
   # ---- shapes
 
