@@ -342,7 +342,8 @@ class Api(leaves.Leaves):
       if context.status == self._ag_ctx.Status.ENABLED:
         return self._autograph.tf_convert(f, context)
     elif self.version == (1, 14) and _called_by_autograph():
-      return self._autograph.convert(recursive=True)(f)
+      named = f if hasattr(f, "__name__") else f.__call__  # Python 2 cannot wrap what has no name
+      return self._autograph.convert(recursive=True)(named)
     return f
 
 
