@@ -80,7 +80,7 @@ class Leaves(object):
     return self.convert_to_tensor(variable)
 
   def from_array(self, array):
-    """A tensor with the present values of a numpy array; eager tensors up to 1.8 share the array's memory."""
+    """A tensor with the present values of a numpy array, whose memory an eager tensor would share where it can (to 2.6)."""
     return self.convert_to_tensor(self.np.array(array))
 
   def shape(self, tensor):
