@@ -42,7 +42,7 @@ class Call(object):
   def backward(self, dys):
     """One gradient per input and per variable from the upstream gradients of the differentiable outputs."""
     api = self._api
-    with gradient_scope.GradientScope(api, self.function, self.taken and self.taken.graph) as scope:
+    with gradient_scope.GradientScope(api, self.taken and self.taken.graph) as scope:
       dys = gradients.upstream(api, self.outputs, dys)
       returned = self.in_grad(dys, list(self.variables))
       return scope.give_back(gradients.downstream(api, self, returned))

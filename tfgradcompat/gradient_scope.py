@@ -19,10 +19,9 @@ _MACHINERY = ("Stack", "TensorArray", "TensorList", "Random", "Truncated", "Mult
 class GradientScope(object):
   """The context in which a gradient function is called, and its gradients are given back."""
 
-  def __init__(self, api, function, forward):
+  def __init__(self, api, forward):
     """`forward` is the graph in which the call was made; None in eager mode."""
     self._api = api
-    self._function = function
     self._forward = forward
 
   def __enter__(self):

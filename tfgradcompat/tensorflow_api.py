@@ -71,7 +71,6 @@ class Api(leaves.Leaves):
 
   def _probe_eager(self):
     context = _private("eager.context")
-    self.has_eager = context is not None  # 1.4
     if hasattr(self.tf, "executing_eagerly"):  # 1.7
       self.executing_eagerly = self.tf.executing_eagerly
     elif context is not None:  # 1.4 to 1.6
