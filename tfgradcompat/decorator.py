@@ -118,7 +118,7 @@ def _make(api, function, taken, eager):
     _fail_variables(function, read)
   if eager and not api.is_recording():
     # Nobody can ask for a gradient. The identities keep apart what tf.custom_gradient would keep apart.
-    return given.packed([api.identity(t) for t in given.tensors])
+    return given.packed([api.eager_identity(t) for t in given.tensors])
   if not eager and api.is_capturing(taken.graph):
     variables_.read_for_gradient(api, in_grad)
   tensors = taken.tensors + [api.read(v) for v in read] if read else taken.tensors

@@ -28,10 +28,12 @@ class Port(object):
   __slots__ = ("dtype", "tensor", "_api", "_shape")
 
   def __init__(self, api, tensor, graph):
-    self.dtype = tensor.dtype.base_dtype
-    self.tensor = None if graph is None else tensor
     self._api = api
-    self._shape = _LATER if graph is not None and not api.is_capturing(graph) else api.shape(tensor)
+    if graph is None:
+      self.dtype, self.tensor, self._shape = tensor.dtype, None, api.shape(tensor)
+    else:
+      self.dtype, self.tensor = tensor.dtype.base_dtype, tensor
+      self._shape = api.shape(tensor) if api.is_capturing(graph) else _LATER
 
   @property
   def shape(self):

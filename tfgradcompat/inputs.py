@@ -180,7 +180,7 @@ class Given(object):
   def __init__(self, api, function, result, graph):
     self._api, self._result = api, result
     if api.is_plain(result, graph):
-      self.tensors, self._kinds = [result], (kinds.TENSOR,)
+      self.tensors, self._kinds = [result], None
       return
     self._kinds = []
     reader = _Reader(api, function, graph)
@@ -201,6 +201,8 @@ class Given(object):
 
   def packed(self, tensors):
     """The result with `tensors` in the place of its own."""
+    if self._kinds is None:
+      return tensors[0]
     if not nests.is_nest(self._result):
       return self._replaced(self._result, self._kinds[0], tensors[0])
     tensors, of_kind = iter(tensors), iter(self._kinds)

@@ -23,6 +23,7 @@ class Leaves(object):
     self._composite_type = getattr(private("framework.composite_tensor"), "CompositeTensor", ())
     self._opaque = frozenset(getattr(self.tf, name) for name in ("resource", "variant") if hasattr(self.tf, name))
     self._kinds = {}  # by type
+    self._differentiable = {}  # by dtype
 
   def kind(self, leaf):
     """Which of the kinds above `leaf` is; it depends on the type only."""
@@ -90,6 +91,8 @@ class Leaves(object):
     shape = tensor.get_shape()
     return shape.as_list() if shape.ndims is not None else None
 
-  @staticmethod
-  def is_differentiable(dtype):
-    return dtype.is_floating or dtype.is_complex
+  def is_differentiable(self, dtype):
+    found = self._differentiable.get(dtype)
+    if found is None:  # old releases ask numpy, and each output of each call is asked
+      found = self._differentiable[dtype] = dtype.is_floating or dtype.is_complex
+    return found

@@ -68,7 +68,8 @@ def carry(api, call, outputs, inputs, eager):
   """Hands `outputs` through a carrier whose gradient is that of `call`."""
   if eager:
     # Cut: a tape or forward accumulator that does not see the inputs would go by the operations of the function.
-    outputs = [api.tf.stop_gradient(t) for t in outputs]
+    with api.stop_recording():
+      outputs = [api.eager_identity(t) for t in outputs]
     return _through_custom_gradient(api, inputs, outputs, _backward(api, call, 0))
   # What tapes and accumulators that are open inside a function get to know is told to them at the end, and nothing else.
   with api.stop_recording():
