@@ -243,6 +243,20 @@ class TestFunctions(object):
             same(second, [4.])
 
     @pytest.mark.clause("6.1")
+    @pytest.mark.needs("calls_directly")
+    def test_tensors_from_outside_are_those_of_the_function(self, mode):
+        # also where the outer tensor is one of eager mode, which has a numpy() that a function must not bake in
+        seen = []
+
+        @custom_grad
+        def f(x):
+            seen.append(x.graph is v1.get_default_graph())
+            return x * 2., lambda dy: 10. * dy
+
+        check(mode, lambda x: tf.function(lambda: f(x))(), [1.], [10.], value=2.)
+        assert seen and all(seen)
+
+    @pytest.mark.clause("6.1")
     def test_one_function_for_several_shapes(self, mode):
         f = tf.function(ten)
         check(mode, lambda x, y: (f(x), f(y)), [1., [1., 2.]], [10., [10., 10.]], value=(2., [2., 4.]))

@@ -27,7 +27,5 @@ def call(api, first, op):
         RuntimeError, first.function, "draws random numbers (%s), and TensorFlow %s differentiates a copy of the graph in "
         "which it was called, where they would be drawn again. Draw them outside and pass them as an argument." %
         (random[0].type, api.tf.__version__))
-  again = calls.Call(api, first.function, taken, running.Gradient(api, first.function, in_grad), first.variables, given.tensors, tensors)
-  carried = iter(op.outputs)
-  again.give_out([next(carried) if api.is_differentiable(t.dtype) else t for t in given.tensors])
-  return again
+  in_grad = running.Gradient(api, first.function, in_grad)
+  return calls.Call(api, first.function, taken, in_grad, first.variables, given.tensors, tensors)
