@@ -66,7 +66,7 @@ def upstream(api, outputs, dys):
       prepared.append(None)
       continue
     dy = next(dys)
-    if dy is None or api.is_stale_zero(dy):
+    if dy is None or api.is_stale_zero(dy, port.dtype):
       dy = api.tf.zeros(port.shape, port.dtype) if port.tensor is None else api.tf.zeros_like(port.tensor)
     else:
       if not isinstance(dy, api.Tensor):

@@ -262,10 +262,15 @@ class Api(leaves.Leaves):
       self.watch_variables = NoWatcher
     self.stop_recording = getattr(module, "stop_recording", NoWatcher)
 
-  def is_stale_zero(self, dy):
-    """Whether `dy` is a zero that a tape made in a graph and hands to eager mode: up to 1.10 its cache mixes them up."""
-    return (self.version <= (1, 10) and isinstance(dy, self.Tensor) and not isinstance(dy, self.EagerTensor) and
-            self.executing_eagerly())
+  def is_stale_zero(self, dy, dtype):
+    """Whether `dy`, for an output of `dtype`, is a zero that a tape took out of its cache by mistake.
+
+    Up to 1.10 it hands zeros that it made in a graph to eager mode; 1.5 gives the zero before for a dtype of which it
+    could make none.
+    """
+    if self.version > (1, 10) or not isinstance(dy, self.Tensor) or not self.executing_eagerly():
+      return False
+    return not isinstance(dy, self.EagerTensor) or dy.dtype != dtype
 
   # ---- carriers: operations that hand tensors through and bear the gradient
 
