@@ -20,8 +20,7 @@ with warnings.catch_warnings():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "clause(number): the clause of docs/contract.md that the test checks")
-
-
+    config.addinivalue_line("markers", "once: the set-up changes nothing, so run only in a cell's first (ci/cell.py says which it is)")
     config.addinivalue_line("markers", "needs(attribute, ...): run only in the modes that have these attributes of a mode")
 
 
@@ -33,6 +32,13 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("mode,kind", pairs, ids=["%s-%s" % (mode.name, kind) for mode, kind in pairs])
     elif "mode" in metafunc.fixturenames:
         metafunc.parametrize("mode", modes, ids=[mode.name for mode in modes])
+
+
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("TEST_LATER_SETUP"):
+        once = [item for item in items if next(item.iter_markers("once"), None)]
+        config.hook.pytest_deselected(items=once)
+        items[:] = [item for item in items if item not in once]
 
 
 def pytest_report_header(config):
