@@ -6,6 +6,7 @@ The environment variable TEST_SETUP says what the process is: `graph`, `eager` o
 from __future__ import absolute_import, division, print_function
 
 import os
+import re
 import warnings
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -26,7 +27,8 @@ def pytest_configure(config):
 
 def pytest_generate_tests(metafunc):
     needs = [name for mark in metafunc.definition.iter_markers("needs") for name in mark.args]
-    modes = [mode for mode in harness.MODES if all(getattr(mode, name) for name in needs)]
+    section = "".join(re.findall(r"\btest_(\d+)_", metafunc.module.__name__))
+    modes = [mode for mode in (mode.for_test(section, needs) for mode in harness.MODES) if mode]
     if "mode" in metafunc.fixturenames and "kind" in metafunc.fixturenames:
         pairs = [(mode, kind) for mode in modes for kind in mode.variable_kinds]
         metafunc.parametrize("mode,kind", pairs, ids=["%s-%s" % (mode.name, kind) for mode, kind in pairs])

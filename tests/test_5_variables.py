@@ -566,7 +566,7 @@ def test_second_order_through_a_read_again_and_again(mode):
             [first] = inner.gradient(y, [x])
         return outer.gradient(first, [x, w])
 
-    program = harness.compiled(program) if mode.tape_inside else program
+    program = mode.compiled(program) if mode.tape_inside else program
 
     def checks():
         for _ in range(3):
