@@ -37,8 +37,10 @@ PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
 
 def tensorflow_version():
     """As text. A process of its own: this one must stay free of TensorFlow."""
-    code = "import tensorflow as tf; print(tf.__version__)"
+    code = "import tensorflow as tf; getattr(tf, 'keras', None); print(tf.__version__)"
     env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
+    # Where this is set, each import of a new installation would compile TensorFlow, for seconds.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.check_output([sys.executable, "-c", code], env=env).decode().split()[-1]
 
 

@@ -111,3 +111,12 @@ def test_other_arguments_go_to_pytest(tmp_path):
     status, setups, output = run(tmp_path, text, "--setup", "graph", "-k", "test_a")
     assert status == 0, output
     assert setups["graph"]["passed"] == 1
+
+
+def test_the_first_import_of_tensorflow_keeps_its_bytecode(tmp_path, monkeypatch):
+    (tmp_path / "tensorflow.py").write_text("__version__ = '1.3.0'\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
+    assert cell.tensorflow_version() == "1.3.0"
+    assert list((tmp_path / "__pycache__").glob("tensorflow.*.pyc"))
