@@ -37,8 +37,10 @@ PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
 
 def tensorflow_version():
     """As text. A process of its own: this one must stay free of TensorFlow."""
-    code = "import tensorflow as tf; print(tf.__version__)"
+    code = "import tensorflow as tf; getattr(tf, 'keras', None); print(tf.__version__)"
     env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
+    # Where this is set, each import of a new installation would compile TensorFlow, for seconds.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.check_output([sys.executable, "-c", code], env=env).decode().split()[-1]
 
 
@@ -54,17 +56,20 @@ def setups_of(version):
     return ["graph"]
 
 
-def environment(setup):
-    """The environment variables of a setup's process."""
+def environment(setup, first=True):
+    """The environment variables of a setup's process. What is marked `once` is run in the first only."""
     env = dict(os.environ, TEST_SETUP=setup, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
     env.pop("PYTHONPATH", None)  # it could lead to the checkout
     env.pop("TFGRADCOMPAT_ROUTE", None)
+    env.pop("TEST_LATER_SETUP", None)
+    if not first:
+        env["TEST_LATER_SETUP"] = "1"
     if setup == "override":
         env["TFGRADCOMPAT_ROUTE"] = "override"
     return env
 
 
-def run(setup, tests, arguments):
+def run(setup, tests, arguments, first=True):
     """Runs pytest once and returns its counts."""
     print("==== setup %s" % setup)
     sys.stdout.flush()
@@ -77,7 +82,7 @@ def run(setup, tests, arguments):
         command += ["--junitxml", junit] + arguments
         here = os.path.join(folder, "empty")
         os.mkdir(here)
-        status = subprocess.call(command, env=environment(setup), cwd=here)
+        status = subprocess.call(command, env=environment(setup, first), cwd=here)
         counts = read_junit(junit)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -121,7 +126,8 @@ def main(argv=None):
         setups = setups_of(summary["tensorflow"])
         print("TensorFlow %s, Python %s" % (summary["tensorflow"], summary["python"]))
     for setup in setups:
-        summary["setups"][setup] = run(setup, os.path.abspath(options.tests), arguments)
+        first = setup == setups[0]
+        summary["setups"][setup] = run(setup, os.path.abspath(options.tests), arguments, first)
     for setup in setups:
         counts = summary["setups"][setup]
         text = "{passed} passed, {failed} failed, {errors} errors, {skipped} skipped, {seconds} s"

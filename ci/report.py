@@ -1,11 +1,23 @@
 """What the user sees: progress, the failures as they come, the table at the end."""
+import re
 import sys
 from typing import NamedTuple
 
 from tqdm import tqdm
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
-TAIL = 30  # lines of a failing cell's log
+
+# Of a failing cell's log is shown: names of failures for each setup, as many failures in full, divided among the failing
+# setups, the last lines of a failure, and of a setup that fails without naming a test. With three setups at most 120 lines.
+NAMES, FULL, LINES = 10, 3, 20
+TAIL = 30  # of a log without any of this
+
+SETUP = re.compile(r"==== setup (\w+)$")  # these two are written by cell.py
+VERDICT = re.compile(r"(good|BAD ) +(\w+) +\d+ passed")
+HEADING = re.compile(r"=+ (.+) =+$")  # the others by pytest
+FAILURE = re.compile(r"_+ (?!_)(.+) _+$")
+NAME = re.compile(r"(FAILED|ERROR) ")
+CAPTURED = re.compile(r"-+ Captured .+ -+$")
 
 
 class Result(NamedTuple):
@@ -31,7 +43,7 @@ class Progress:
         self._done += 1
         line = "[%d/%d] %s" % (self._done, self._total, describe(result))
         if result.status == FAILED:
-            line += "".join("\n    | " + text for text in tail(result.log))
+            line += "".join("\n    | " + text for text in excerpt(result.log))
         if self._bar is None:
             print(line, flush=True)
         else:
@@ -58,12 +70,70 @@ def describe(result):
     return line
 
 
-def tail(path):
-    """The last lines of a log."""
+def excerpt(path):
+    """What a failing cell's log says of its failures, in every setup."""
     if not path:
         return []
     with open(path, encoding="utf-8", errors="replace") as stream:
-        return stream.read().splitlines()[-TAIL:]
+        log = stream.read().splitlines()
+    verdicts = [line for line in log if VERDICT.match(line)]
+    good = [VERDICT.match(line).group(2) for line in verdicts if line.startswith("good")]
+    parts = [part for part in by_setup(log) if part[0] not in good]
+    failing = sum(bool(names(part)) for _, part in parts)
+    shown = []
+    for setup, part in parts:
+        found = names(part)
+        if not found and not setup:
+            continue  # the installation
+        shown.append("==== setup %s" % setup if setup else "====")
+        if not found:
+            shown += [line for line in part if line not in verdicts][-LINES:]
+            continue
+        shown += found[:NAMES] + ["... and %d more" % (len(found) - NAMES)] * (len(found) > NAMES)
+        for failure in failures(part)[:max(1, FULL // failing)]:
+            shown += failure[:1] + failure[1:][-LINES:]
+    return shown + verdicts if shown else log[-TAIL:]
+
+
+def by_setup(log):
+    """`(setup, lines)` for each setup of a log, after the lines before the first, whose setup is None."""
+    parts = [(None, [])]
+    for line in log:
+        if SETUP.match(line):
+            parts.append((SETUP.match(line).group(1), []))
+        else:
+            parts[-1][1].append(line)
+    return parts
+
+
+def names(part):
+    """The lines of pytest's short summary that name a failure."""
+    return [line for line in section(part, "short test summary info") if NAME.match(line)]
+
+
+def failures(part):
+    """The failures in full, each a list of lines without what the test has printed."""
+    found, printed = [], False
+    for line in section(part, "ERRORS") + section(part, "FAILURES"):
+        if FAILURE.match(line):
+            found.append([])
+            printed = False
+        printed = printed or bool(CAPTURED.match(line))
+        if found and not printed:
+            found[-1].append(line)
+    return found
+
+
+def section(part, title):
+    """The lines below one of pytest's headings."""
+    found, inside = [], False
+    for line in part:
+        heading = HEADING.match(line)
+        if heading:
+            inside = heading.group(1) == title
+        elif inside:
+            found.append(line)
+    return found
 
 
 def table(results):

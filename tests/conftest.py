@@ -6,6 +6,7 @@ The environment variable TEST_SETUP says what the process is: `graph`, `eager` o
 from __future__ import absolute_import, division, print_function
 
 import os
+import re
 import warnings
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -20,19 +21,28 @@ with warnings.catch_warnings():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "clause(number): the clause of docs/contract.md that the test checks")
-
-
+    config.addinivalue_line("markers", "once: the set-up changes nothing, so run only in a cell's first (ci/cell.py says which it is)")
     config.addinivalue_line("markers", "needs(attribute, ...): run only in the modes that have these attributes of a mode")
+    # AutoGraph on Python 3.13: thousands of them cost seconds and bury the log.
+    config.addinivalue_line("filterwarnings", "ignore:.*got an unexpected keyword argument:DeprecationWarning:gast")
 
 
 def pytest_generate_tests(metafunc):
     needs = [name for mark in metafunc.definition.iter_markers("needs") for name in mark.args]
-    modes = [mode for mode in harness.MODES if all(getattr(mode, name) for name in needs)]
+    section = "".join(re.findall(r"\btest_(\d+)_", metafunc.module.__name__))
+    modes = [mode for mode in (mode.for_test(section, needs) for mode in harness.MODES) if mode]
     if "mode" in metafunc.fixturenames and "kind" in metafunc.fixturenames:
         pairs = [(mode, kind) for mode in modes for kind in mode.variable_kinds]
         metafunc.parametrize("mode,kind", pairs, ids=["%s-%s" % (mode.name, kind) for mode, kind in pairs])
     elif "mode" in metafunc.fixturenames:
         metafunc.parametrize("mode", modes, ids=[mode.name for mode in modes])
+
+
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("TEST_LATER_SETUP"):
+        once = [item for item in items if next(item.iter_markers("once"), None)]
+        config.hook.pytest_deselected(items=once)
+        items[:] = [item for item in items if item not in once]
 
 
 def pytest_report_header(config):

@@ -21,6 +21,7 @@ The modes, of which one process has the ones its set-up (see `SETUP`) and its Te
 from __future__ import absolute_import, division, print_function
 
 import contextlib
+import copy
 import os
 import re
 import sys
@@ -50,6 +51,7 @@ HIGHER_ORDER_AROUND_FUNCTION_FROM = (1, 15)
 GRAPH_UNDER_EAGER_FROM = (1, 9)
 HAS_FUNCTION = VERSION >= (1, 14)
 KERAS_3 = VERSION >= (2, 16)
+WITHOUT_AUTOGRAPH = ("3", "4", "5")  # sections of the contract: see Mode.for_test
 
 
 # ---------------------------------------------------------------------------------------------- what the releases call things
@@ -75,10 +77,10 @@ IndexedSlices = tf.IndexedSlices
 HAS_RESOURCE = VERSION >= (1, 2)
 
 
-def compiled_function(f, **options):
-    """`f` as a TensorFlow function of this release."""
+def compiled_function(f, autograph, **options):
+    """`f` as a TensorFlow function of this release, converted by AutoGraph or not (never before 1.14)."""
     if VERSION >= (1, 14):
-        return tf.function(f, **options)
+        return tf.function(f, autograph=autograph, **options)
     if VERSION >= (1, 13):
         return tf.contrib.eager.function(f, autograph=False, **options)
     return tf.contrib.eager.defun(f, **options)
@@ -227,8 +229,7 @@ class Mode(object):
         self.uses_tape = not self.in_graph
         self.tape_around = self.uses_tape and not self.tape_inside
         self.calls_directly = not self.in_function
-        self.autograph = self.in_function and HAS_FUNCTION
-        self.python_control_flow = self.autograph or name == "eager"
+        self.autograph = self.in_function and HAS_FUNCTION  # whether its functions are converted by AutoGraph: see for_test
         self.higher_order = self.tape_inside or not self.in_function or VERSION >= HIGHER_ORDER_AROUND_FUNCTION_FROM
         # Gradients of plain tf.cond and tf.while_loop fail inside functions before: a tape inside before 1.14, one around before 1.11.
         self.control_flow = not self.in_function or VERSION >= ((1, 14) if self.tape_inside else (1, 11))
@@ -252,6 +253,24 @@ class Mode(object):
 
     def __repr__(self):
         return "<mode %s, TensorFlow %s, set-up %s>" % (self.name, tf.__version__, SETUP)
+
+    def for_test(self, section, needs):
+        """The mode that a test of this section gets, or None where it is not what the test needs.
+
+        To convert the functions of a test takes several times as long as the test itself. AutoGraph matters to how a function is
+        decorated, called and named (sections 1, 2, 6 and 7), little to what comes after the call (3, 4 and 5), and not to the
+        route. So it is off in sections 3, 4 and 5 and in the set-up `override`, except for tests that need it.
+        """
+        if not all(getattr(self, name) for name in needs):
+            return None
+        off = SETUP == "override" or section in WITHOUT_AUTOGRAPH
+        mode = copy.copy(self)
+        mode.autograph = self.autograph and (not off or "autograph" in needs or "python_control_flow" in needs)
+        return mode
+
+    @property
+    def python_control_flow(self):
+        return self.autograph or self.name == "eager"
 
     # ---------------------------------------------------------------------------------------------- the four verbs
     def run(self, f, *arrays, **options):
@@ -314,7 +333,11 @@ class Mode(object):
     # ------------------------------------------------------------------------------------- for programs of the tests
     def wrap(self, f, shapes=None):
         """`f` as the mode calls it: traced, where the function is inside the tape."""
-        return compiled(f, shapes) if self.in_function and not self.tape_inside else f
+        return self.compiled(f, shapes) if self.in_function and not self.tape_inside else f
+
+    def compiled(self, f, shapes=None):
+        """`f` as a TensorFlow function that may return any nest, whichever side of it the tape stands on."""
+        return compiled(f, shapes, self.autograph)
 
     def symbolic_gradients(self, f, args, sources, upstream=None):
         """`(outputs, gradients)` of a call, as tensors."""
@@ -356,7 +379,7 @@ class Mode(object):
             return tape.gradient(y, [x])
 
         if self.tape_inside:
-            program = compiled(program)
+            program = self.compiled(program)
         x = tf.constant(as_array(array))
         yield (lambda: as_numpy(program(x)[0]), lambda i: as_numpy(tf.convert_to_tensor(made[i])),
                lambda i, value: made[i].assign(value))
@@ -388,7 +411,7 @@ class Mode(object):
             return program(*fill(made, tensors))
 
         if self.tape_inside:
-            call = compiled(call, None if shapes is None else [s for s, m in zip(shapes, made) if m is None])
+            call = self.compiled(call, None if shapes is None else [s for s, m in zip(shapes, made) if m is None])
         results, merge = split_tensors(call(*tensors))
         return merge([as_numpy(result) for result in results])
 
@@ -399,7 +422,7 @@ def fill(made, tensors):
     return [next(tensors) if value is None else value for value in made]
 
 
-def compiled(f, shapes=None):
+def compiled(f, shapes, autograph):
     """`f` as a TensorFlow function that may return any nest. It takes the tensors; variables reach `f` from a closure."""
     box, functions = {}, []
 
@@ -417,7 +440,7 @@ def compiled(f, shapes=None):
                 options["input_signature"] = [
                     tf.TensorSpec(None if shape == "unknown" else arg.shape if shape is None else shape, arg.dtype)
                     for arg, shape in zip(args, shapes) if isinstance(arg, tf.Tensor)]
-            functions.append(compiled_function(traced, **options))
+            functions.append(compiled_function(traced, autograph, **options))
         found = functions[0](*tensors)
         if not isinstance(found, (list, tuple)):
             found = [] if found is None else [found]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from harness import variable
+from harness import HAS_FUNCTION, variable
 
 
 def test_values_and_gradients(mode):
@@ -58,5 +58,20 @@ def test_static_shapes_may_be_unknown(mode):
         return x * 2.
 
     np.testing.assert_array_equal(mode.gradients(f, [1., 2.], shapes=["unknown"])[0], [2, 2])
-    if mode.in_graph or mode.autograph:
+    if mode.in_graph or mode.in_function and HAS_FUNCTION:
         assert seen[0] is None
+
+
+def test_python_control_flow_is_where_it_is_said(mode):
+    def f(x):
+        if x > 0.:
+            y = x * 2.
+        else:
+            y = x * 3.
+        return y
+
+    if mode.python_control_flow:
+        assert mode.run(f, 1.) == 2. and mode.run(f, -1.) == -3.
+    else:
+        with pytest.raises(TypeError):
+            mode.run(f, 1.)

@@ -4,6 +4,7 @@ from __future__ import absolute_import, division, print_function
 
 import copy
 import functools
+import importlib
 import inspect
 import os
 import pickle
@@ -277,6 +278,7 @@ custom_grad(lambda x: (x, lambda dy: dy))
 
 
 @pytest.mark.clause("1.4")
+@pytest.mark.once
 def test_importing_and_decorating_do_nothing():
     code = DECORATE + """
 assert not [name for name in sys.modules if name.split(".")[0] in ("tensorflow", "keras")], "imported"
@@ -285,6 +287,7 @@ assert not [name for name in sys.modules if name.split(".")[0] in ("tensorflow",
 
 
 @pytest.mark.clause("1.4")
+@pytest.mark.once
 def test_without_tensorflow_the_first_call_says_what_to_install():
     code = "import sys\nsys.modules['tensorflow'] = None\n" + DECORATE + """
 for call in (lambda: f(1.), lambda: Model().method(1.)):
@@ -319,31 +322,40 @@ def test_the_route_of_this_process(mode):
         assert tfgradcompat.route() == ("native" if VERSION >= (1, 7) else "override")
 
 
+@pytest.fixture
+def fresh(monkeypatch):
+    """The package imported once more, which has chosen no route yet. The other is back after the test."""
+    for name in list(sys.modules):
+        if name.split(".")[0] == "tfgradcompat":
+            monkeypatch.delitem(sys.modules, name)
+    fresh = importlib.import_module("tfgradcompat")
+    assert fresh is not tfgradcompat
+    return fresh
+
+
 @pytest.mark.clause("1.5")
-def test_an_unknown_route_is_an_error():
-    code = """
-import tfgradcompat
-try:
-    tfgradcompat.route()
-except ValueError as error:
+@pytest.mark.parametrize("name", ["native", "override"])
+@pytest.mark.skipif(VERSION < (1, 7), reason="before TensorFlow 1.7 there is only one route (1.5)")
+def test_a_route_is_forced(fresh, monkeypatch, name):
+    monkeypatch.setenv("TFGRADCOMPAT_ROUTE", name)
+    assert fresh.route() == name
+    monkeypatch.delenv("TFGRADCOMPAT_ROUTE")
+    assert fresh.route() == name  # chosen once
+
+
+@pytest.mark.clause("1.5")
+def test_an_unknown_route_is_an_error(fresh, monkeypatch):
+    monkeypatch.setenv("TFGRADCOMPAT_ROUTE", "sideways")
+    with pytest.raises(ValueError) as error:
+        fresh.route()
     for fact in ("TFGRADCOMPAT_ROUTE", "sideways", "native", "override"):
-        assert fact in str(error), str(error)
-else:
-    raise AssertionError("no error")
-"""
-    python(code, TFGRADCOMPAT_ROUTE="sideways")
+        assert fact in str(error.value)
 
 
 @pytest.mark.clause("1.5")
 @pytest.mark.skipif(VERSION >= (1, 7), reason="TensorFlow 1.7 and newer have tf.custom_gradient (1.5)")
-def test_native_cannot_be_forced_where_there_is_none():
-    code = """
-import tfgradcompat
-try:
-    tfgradcompat.route()
-except RuntimeError as error:
-    assert "1.7" in str(error), str(error)
-else:
-    raise AssertionError("no error")
-"""
-    python(code, TFGRADCOMPAT_ROUTE="native")
+def test_native_cannot_be_forced_where_there_is_none(fresh, monkeypatch):
+    monkeypatch.setenv("TFGRADCOMPAT_ROUTE", "native")
+    with pytest.raises(RuntimeError) as error:
+        fresh.route()
+    assert "1.7" in str(error.value)

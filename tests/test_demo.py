@@ -48,10 +48,12 @@ def test_losses_equal_those_of_numpy_in_every_mode():
         np.testing.assert_allclose(training.train(50, mode), expected, rtol=0., atol=1e-6, err_msg=mode)
 
 
+@pytest.mark.once
 def test_the_numbers_in_the_package_come_from_the_oracle():
     np.testing.assert_allclose(digits_losses.LOSSES, oracle_losses(), rtol=0., atol=1e-11)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("change", [{"clip": 9.}, {"gate": 9.}])
 def test_the_oracle_sees_a_missing_custom_gradient(change):
     difference = np.subtract(oracle_losses(**change), oracle_losses())
@@ -77,6 +79,7 @@ def run(*arguments):
     return process.returncode, out, err
 
 
+@pytest.mark.once
 def test_command_line():
     status, out, err = run("-m", "tfgradcompat", "demo", "--epochs", "1")
     assert status == 0, out + err
@@ -84,11 +87,13 @@ def test_command_line():
     assert "largest difference from numpy in the first 30 losses" in out
 
 
+@pytest.mark.once
 def test_command_line_imports_no_tensorflow_before_it_runs():
     status, _, err = run("-c", "import sys; from tfgradcompat import __main__; assert 'tensorflow' not in sys.modules")
     assert status == 0, err
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("arguments", [(), ("no-such-command",), ("demo", "--epochs", "0")])
 def test_command_line_refuses_what_it_does_not_know(arguments):
     status, _, err = run("-m", "tfgradcompat", *arguments)

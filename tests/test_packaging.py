@@ -14,6 +14,8 @@ import tfgradcompat
 PACKAGE = os.path.dirname(os.path.abspath(tfgradcompat.__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
+pytestmark = pytest.mark.once
+
 DECORATE = """
 @custom_grad
 def scaled(x):
@@ -119,24 +121,39 @@ def test_the_sources_never_name_the_package():
 
 
 def test_copies_under_other_names_are_right_beside_the_installed_one_and_without_it(tmpdir):
-    for folder, name in (("vendor_a", "gradcopy"), ("vendor_b", "othername"), ("late", "copy")):
-        ignore = shutil.ignore_patterns("__pycache__", "*.pyc")
-        shutil.copytree(PACKAGE, str(tmpdir.join(folder, name)), ignore=ignore)
+    ignore = shutil.ignore_patterns("__pycache__", "*.pyc")
+    for folder in ("vendor_a", "vendor_b", "late"):
+        for name in ("gradcopy", "othername"):
+            shutil.copytree(PACKAGE, str(tmpdir.join(folder, name)), ignore=ignore)
         tmpdir.join(folder, "__init__.py").write("")
-    # One process for both: importing TensorFlow is what takes the time.
+    # One process for all, and for both routes: importing TensorFlow is what takes the time. A copy
+    # chooses its route at its first call.
     code = GRADIENT + textwrap.dedent(
         """
-        import sys
-        import tfgradcompat
-        from vendor_a import gradcopy
-        from vendor_b import othername
-        copies = [tfgradcompat, gradcopy, othername]
-        functions = [make(copy.custom_grad, 5. + n) for n, copy in enumerate(copies)]
-        assert gradients(functions) == [5., 6., 7.], gradients(functions)
-        assert gradients(functions[::-1]) == [7., 6., 5.]
+        import importlib, os, sys
+        routes = ["native", "override"] if hasattr(tf, "custom_gradient") else ["override"]
+        functions = []
+
+        def add(route, *names):
+            os.environ["TFGRADCOMPAT_ROUTE"] = route
+            for name in names:
+                copy = importlib.import_module(name)
+                assert copy.route() == route, (name, copy.route())
+                functions.append(make(copy.custom_grad, 5. + len(functions)))
+
+        def check():
+            expected = [5. + i for i in range(len(functions))]
+            assert gradients(functions) == expected, gradients(functions)
+            assert gradients(functions[::-1]) == expected[::-1]
+
+        add(routes[0], "tfgradcompat", "vendor_a.gradcopy", "vendor_b.othername")
+        check()
+        add(routes[-1], "vendor_a.othername", "vendor_b.gradcopy")
+        check()
         sys.modules["tfgradcompat"] = None  # from here on, importing it fails
-        from late import copy
-        assert gradients([make(copy.custom_grad, 8.)] + functions[1:]) == [8., 6., 7.]
+        add(routes[0], "late.gradcopy")
+        add(routes[-1], "late.othername")
+        check()
         """
     )
     status, out, err = run(code, tmpdir)

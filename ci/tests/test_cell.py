@@ -13,6 +13,7 @@ SHOW = """
 import os, sys
 def test_it():
     print("ROUTE", os.environ.get("TFGRADCOMPAT_ROUTE"), os.environ["TEST_SETUP"])
+    print("LATER", os.environ["TEST_SETUP"], os.environ.get("TEST_LATER_SETUP"))
     root = {root!r}
     assert not [path for path in sys.path if os.path.realpath(path or ".") == root]
 """
@@ -60,6 +61,30 @@ def test_each_setup_is_a_process_with_its_own_environment(tmp_path, monkeypatch)
     assert "ROUTE override override" in output
 
 
+def test_all_setups_but_the_first_are_told_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEST_LATER_SETUP", "1")  # the caller's is not passed on
+    text = SHOW.format(root=os.path.realpath(cell.REPOSITORY))
+    arguments = ["--setup", "graph", "--setup", "eager", "--setup", "override", "-s"]
+    status, _, output = run(tmp_path, text, *arguments)
+    assert status == 0, output
+    for line in ("LATER graph None", "LATER eager 1", "LATER override 1"):
+        assert line in output
+
+
+def test_what_is_marked_once_runs_in_the_first_setup_only(tmp_path):
+    text = "import pytest\n@pytest.mark.once\ndef test_a(): pass\ndef test_b(): pass\n"
+    # the conftest.py of the tests, without the TensorFlow that it imports
+    with open(os.path.join(cell.REPOSITORY, "tests", "conftest.py")) as stream:
+        (tmp_path / "conftest.py").write_text(stream.read())
+    stub = "class tf: __version__ = '2.0'\nSETUP, MODES = '', []\n"
+    (tmp_path / "harness.py").write_text(stub)
+    arguments = ["--setup", "eager", "--setup", "override", "--confcutdir", str(tmp_path)]
+    status, setups, output = run(tmp_path, text, *arguments)
+    assert status == 0, output
+    assert [setups[name]["passed"] for name in ("eager", "override")] == [2, 1]
+    assert [setups[name]["skipped"] for name in ("eager", "override")] == [0, 0]
+
+
 def test_counts(tmp_path):
     text = (
         "import pytest\n"
@@ -86,3 +111,12 @@ def test_other_arguments_go_to_pytest(tmp_path):
     status, setups, output = run(tmp_path, text, "--setup", "graph", "-k", "test_a")
     assert status == 0, output
     assert setups["graph"]["passed"] == 1
+
+
+def test_the_first_import_of_tensorflow_keeps_its_bytecode(tmp_path, monkeypatch):
+    (tmp_path / "tensorflow.py").write_text("__version__ = '1.3.0'\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
+    assert cell.tensorflow_version() == "1.3.0"
+    assert list((tmp_path / "__pycache__").glob("tensorflow.*.pyc"))

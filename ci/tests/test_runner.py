@@ -36,6 +36,16 @@ def test_a_failing_cell_does_not_stop_the_others(fakes, capsys, monkeypatch):
     assert [rows[name]["status"] for name in NAMES] == ["failed", "passed", "passed"]
 
 
+def test_a_failure_in_the_first_of_two_setups_is_shown(fakes, capsys):
+    (fakes / "fake" / "tensorflow.py").write_text("__version__ = '2.0.0'\n")
+    text = "import os\ndef test_it(): assert os.environ['TEST_SETUP'] == 'override', 'a ' + 'remark'\n"
+    (fakes / "tests" / "test_it.py").write_text(text + "def test_other():\n" + "    assert True\n" * 50)
+    assert run(fakes, NAMES[0])[0] == 1
+    output = capsys.readouterr().out
+    assert "| ==== setup eager" in output and "| ==== setup override" not in output
+    assert "FAILED" in output and "AssertionError: a remark" in output and "| good override" in output
+
+
 def test_a_cell_that_cannot_be_installed_does_not_stop_the_others(fakes, capsys, monkeypatch):
     monkeypatch.setenv("NO_INSTALL", NAMES[0])
     status, rows = run(fakes, *NAMES)
