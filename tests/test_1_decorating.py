@@ -250,9 +250,8 @@ def test_copied_by_reference():
 
 # ------------------------------------------------------------------------------------------------------ 1.4 no side effects
 def python(code, **environment):
-    """Run a program in a fresh interpreter that finds this package; what it wrote to stdout and stderr."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(tfgradcompat.__file__)))
-    environment = dict(os.environ, PYTHONPATH=package, PYTHONIOENCODING="utf-8", **environment)
+    """Run a program in a fresh interpreter; what it wrote to stdout and stderr."""
+    environment = dict(os.environ, PYTHONIOENCODING="utf-8", **environment)
     process = subprocess.Popen([sys.executable, "-W", "error::DeprecationWarning:tfgradcompat", "-c", code], env=environment,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     out, err = process.communicate()

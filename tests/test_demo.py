@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import digits_oracle
-import tfgradcompat
 from tfgradcompat import __main__
 from tfgradcompat.tools import demo, digits, digits_losses, modes, patterns, training
 
@@ -72,9 +71,8 @@ def test_losses_that_differ_and_a_low_accuracy_are_reported(capsys):
 
 
 def run(*arguments):
-    root = os.path.dirname(os.path.dirname(os.path.abspath(tfgradcompat.__file__)))
-    process = subprocess.Popen([sys.executable] + list(arguments), cwd=root, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, universal_newlines=True)
+    process = subprocess.Popen([sys.executable] + list(arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               universal_newlines=True)
     out, err = process.communicate()
     return process.returncode, out, err
 
