@@ -52,7 +52,7 @@ def test_keyword_only_variables(mode):
     exec("def make(w):\n"
          "    def f(x):\n"
          "        def grad(dy, *, variables):\n"
-         "            return 10. * dy * w, [20. * dy * x for _ in variables]\n"
+         "            return 30. * dy, [20. * dy * x for _ in variables]\n"
          "        return x * w, grad\n"
          "    return f\n", scope)
     check(mode, lambda x, w: custom_grad(scope["make"](w))(x), [2., variable(3.)], [30., 40.])

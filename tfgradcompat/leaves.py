@@ -43,7 +43,8 @@ class Leaves(object):
   def _kind_of(self, cls):
     tf = self.tf
     # tf.keras has its symbolic tensors in TensorFlow up to 2.5; Keras 3 has variables of its own.
-    keras = set(c.__name__ for c in cls.__mro__ if c.__module__.split(".")[0] in ("keras", "tf_keras"))
+    # EagerTensor of 1.5 and 1.6 has no __module__ on Python 3.
+    keras = set(c.__name__ for c in cls.__mro__ if getattr(c, "__module__", "").split(".")[0] in ("keras", "tf_keras"))
     if "KerasTensor" in keras or cls.__name__ == "KerasTensor":
       return KERAS
     if "KerasVariable" in keras or "Variable" in keras or issubclass(cls, self._variable_types):
