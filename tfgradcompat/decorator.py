@@ -13,6 +13,7 @@ from . import calls
 from . import compat
 from . import errors
 from . import functions
+from . import graphdata
 from . import inputs as inputs_
 from . import routes
 from . import running
@@ -62,6 +63,7 @@ def custom_grad(f=None):
     raise errors.make(TypeError, None, "custom_grad decorates a function; got %s. Write @custom_grad above a def, or "
                       "custom_grad(f) with a callable f." % errors.kind_of(f))
   function = functions.Function(f)
+  graphdata.announce(function)
 
   def decorated(*args, **kwargs):
     try:

@@ -5,6 +5,7 @@ from __future__ import absolute_import, division, print_function
 import re
 import sys
 
+from . import imported
 from . import signature
 
 # What AutoGraph puts in front of the names of functions that it has converted.
@@ -14,7 +15,7 @@ _CONVERTED = re.compile(r"^.*\btf__")
 class Function(object):
   """A decorated function."""
 
-  __slots__ = ("signature", "name", "qualified_name", "registered", "_place")
+  __slots__ = ("signature", "name", "qualified_name", "registered", "can_be_found", "number", "scope", "_place", "__weakref__")
 
   def __init__(self, f):
     self.signature = signature.Signature(f)
@@ -26,6 +27,11 @@ class Function(object):
     self.qualified_name = "%s.%s" % (target.__module__, qualified_name)
     self._place = _place(getattr(target, "__code__", None) or getattr(
         getattr(target, "__call__", None), "__code__", None))
+    # What its operations are called, so that TensorFlow's own errors name it too.
+    self.scope = re.sub(r"[^A-Za-z0-9_.\-]+", "", self.qualified_name).lstrip("_-") or "custom_grad"
+    # Whether one that is imported again can be found by its name, and the how-manieth of this name it is.
+    self.can_be_found = imported.can_be_found(target)
+    self.number = imported.number(self.qualified_name, target.__code__) if self.can_be_found else 1
     self.registered = None  # the attribute that names its entry in TensorFlow's gradient registry
 
   def describe(self):

@@ -16,6 +16,7 @@ import threading
 import weakref
 
 from . import errors
+from . import imported
 from . import rerun
 from . import tensorflow_api
 
@@ -70,7 +71,16 @@ def unique():
 
 def name_of(function):
   """The registered name for `function`: the same in every process, other in every copy of this package."""
-  return "%s:%s" % (_PACKAGE, function.qualified_name)
+  number = "" if function.number == 1 else "#%d" % function.number
+  return "%s:%s%s" % (_PACKAGE, function.qualified_name, number)
+
+
+def announce(function):
+  """Registers `function` when it is decorated, for graphs that are imported before it has been called."""
+  if function.can_be_found:
+    name = name_of(function)
+    imported.announce(name, function)
+    tensorflow_api.when_loaded(lambda api: api.register(name, dispatch))
 
 
 def own(api, data, op, call):
@@ -79,10 +89,36 @@ def own(api, data, op, call):
   if function.registered is None:
     api.register(name_of(function), dispatch)
     function.registered = api.attr_value(name_of(function).encode("utf-8"))
-  api.set_attr(op, GRADIENT, function.registered)
   data.calls[op.name] = call
+  imported.describe(api, call, op)
+  registered = function.registered
   if api.is_capturing(op.graph):
-    _lend(api, op, call)
+    call_id = _lend(api, op, call)
+    if api.saves_gradients and api.is_eager_outside():  # the functions in a plain graph are exported with it
+      registered = _register_call(api, "%s@%s" % (name_of(function), call_id), call)
+  api.set_attr(op, GRADIENT, registered)
+
+
+def _register_call(api, name, call):
+  """Registers a name of its own for a call, for as long as the call lives; the attribute that says it.
+
+  When a SavedModel is written, TensorFlow traces the gradient functions that it finds, one per name, without telling for which
+  operation, and binds them to the saved graph. So each call in it needs a name, as tf.custom_gradient gives it one.
+  """
+  def forget(unused):
+    api.registry.pop(name, None)
+  found = weakref.ref(call, forget)
+
+  def gradient(op, *dys):
+    if op is not None:
+      return dispatch(op, *dys)
+    call = found()
+    if call is None:
+      raise errors.make(LookupError, None, "the call '%s' is gone, and its gradient cannot be saved." % name)
+    gradients = call.backward(dys)
+    return [None] * (len(dys) - len(gradients)) + gradients
+  api.register(name, gradient)
+  return api.attr_value(name.encode("utf-8"))
 
 
 def _lend(api, op, call):
@@ -95,15 +131,17 @@ def _lend(api, op, call):
   while graph is not None and (api.is_capturing(graph) or not api.is_eager_outside()):
     of(graph).inner_calls.append(call)
     graph = getattr(graph, "outer_graph", None)
+  return call_id
 
 
 def dispatch(op, *dys):
   """The gradient function that is registered for every decorated function."""
   api = tensorflow_api.load()
-  if op is None:  # saving a SavedModel from 2.7 on: the gradient function is traced without an operation
+  if op is None:  # only where nothing is written unless asked for: see `_register_call`
     raise errors.make(
-        RuntimeError, None, "the gradient of a decorated function cannot be saved in a SavedModel. Save with "
-        "tf.saved_model.SaveOptions(experimental_custom_gradients=False).")
+        RuntimeError, None, "TensorFlow %s writes gradients into a SavedModel only on request, and not those of decorated "
+        "functions. Save without experimental_custom_gradients, and import the modules that decorate before you take "
+        "gradients of the loaded model." % api.tf.__version__)
   call = of(op.graph).calls.get(op.name)
   if call is None:
     call = _call_again(api, op)
@@ -119,9 +157,6 @@ def _call_again(api, op):
   """
   call_id = api.get_attr(op, _CALL_ID)
   first = _calls_by_id.get(call_id.decode("ascii")) if call_id else None
-  if first is None:
-    raise errors.make(
-        LookupError, None, "the operation '%s' carries the custom gradient of '%s', but its graph was imported, and the "
-        "call that made it is not known in this process. Build the graph by calling the decorated function." %
-        (op.name, (api.get_attr(op, GRADIENT) or b"").decode("utf-8").partition(":")[2]))
-  return rerun.call(api, first, op)
+  if first is not None:
+    return rerun.call(api, first, op)
+  return rerun.imported_call(api, op, api.get_attr(op, GRADIENT).decode("utf-8"))

@@ -4,6 +4,7 @@ from __future__ import absolute_import, division, print_function
 
 from . import calls
 from . import errors
+from . import imported
 from . import inputs
 from . import running
 
@@ -16,16 +17,45 @@ def call(api, first, op):
   """
   count = len(first.inputs)
   tensors = list(op.inputs)[len(op.inputs) - count - len(first.variable_ports):]
-  graph = api.get_default_graph()
-  taken = inputs.retake(api, first.taken, tensors[:count], graph)
-  newest_id = api.newest_id(graph)
-  result, in_grad = running.run(api, first.function, taken)
-  given = inputs.Given(api, first.function, result, graph)
-  random = [o for o in api.ops_since(graph, newest_id) if o.op_def is not None and api.is_random(o)]
+  taken = inputs.retake(api, first.taken, tensors[:count], api.get_default_graph())
+  again, made = _made_again(api, first.function, taken, first.variables, tensors)
+  _refuse_random(api, first.function, made)
+  return again
+
+
+def imported_call(api, op, name):
+  """The call that left `op`, with the registered `name`, in a graph that has been imported since.
+
+  Raises:
+    LookupError: the call cannot be made again.
+    RuntimeError: the function draws random numbers.
+  """
+  function, args, kwargs, outputs = imported.arguments(api, op, name)
+  taken = inputs.take(api, function, args, kwargs, False)
+  again, made = _made_again(api, function, taken, [], taken.tensors)
+  variables = [o.name for o in made if api.is_variable(o)]
+  if variables:
+    imported.fail(op, name, "it makes the variables %s, which would be others. Pass them as arguments" % ", ".join(
+        "'%s'" % v for v in variables))
+  _refuse_random(api, function, made)
+  if [port.dtype for port in again.outputs if api.is_differentiable(port.dtype)] != [t.dtype for t in op.outputs[:outputs]]:
+    imported.fail(op, name, "the function has other results now")
+  return again
+
+
+def _made_again(api, function, taken, variables, tensors):
+  """`(call, operations)`: the call, and what was made for it."""
+  newest_id = api.newest_id(taken.graph)
+  result, in_grad = running.run(api, function, taken)
+  given = inputs.Given(api, function, result, taken.graph)
+  made = api.ops_since(taken.graph, newest_id)
+  in_grad = running.Gradient(api, function, in_grad)
+  return calls.Call(api, function, taken, in_grad, variables, given.tensors, tensors), made
+
+
+def _refuse_random(api, function, made):
+  random = [o for o in made if o.op_def is not None and api.is_random(o)]
   if random:
     raise errors.make(
-        RuntimeError, first.function, "draws random numbers (%s), and TensorFlow %s differentiates a copy of the graph in "
-        "which it was called, where they would be drawn again. Draw them outside and pass them as an argument." %
-        (random[0].type, api.tf.__version__))
-  in_grad = running.Gradient(api, first.function, in_grad)
-  return calls.Call(api, first.function, taken, in_grad, first.variables, given.tensors, tensors)
+        RuntimeError, function, "draws random numbers (%s), and what is differentiated is a copy of the graph in which it "
+        "was called, where they would be drawn again. Draw them outside and pass them as an argument." % random[0].type)

@@ -129,7 +129,7 @@ def _native_in_graph(api, call, tensors, count):
   backward = _backward(api, call, count)
   # tf.custom_gradient opens a window in the graph's override map in which all threads' operations get its gradient.
   # The lock keeps our own calls apart; a name of anybody else's that got in is replaced by `own`.
-  with data.lock, api.empty_variable_scope():
+  with data.lock, api.empty_variable_scope(), graph.name_scope(call.function.scope):
     name, newest_id = api.next_native_name(), api.newest_id(graph)
     try:
       _through_custom_gradient(api, tensors, [], backward)
@@ -144,7 +144,8 @@ def _native_in_graph(api, call, tensors, count):
 def _override(api, call, tensors, count):
   """The same without tf.custom_gradient."""
   if api.identity_n is not None:
-    op = api.identity_n(tensors)[0].op
+    with call.taken.graph.name_scope(call.function.scope):
+      op = api.identity_n(tensors)[0].op
   else:
     op = api.defun_carrier(tensors, count, graphdata.dispatch)
   graphdata.own(api, graphdata.of(call.taken.graph), op, call)

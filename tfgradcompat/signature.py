@@ -11,7 +11,7 @@ from . import errors
 class Signature(object):
   """How a function is called; made once, when it is decorated."""
 
-  __slots__ = ("_spec", "_simple", "_count", "_first_args", "_first_kwargs", "target")
+  __slots__ = ("_spec", "_simple", "count", "_first_args", "_first_kwargs", "target")
 
   def __init__(self, f):
     # A partial is bound through: what it has frozen is an argument like any other, so that the gradient function of
@@ -23,7 +23,7 @@ class Signature(object):
       f = f.func
     self.target = f
     self._spec = spec = compat.argspec(f)
-    self._count = -1 if spec is None else len(spec.names)
+    self.count = -1 if spec is None else len(spec.names)  # of the parameters that can be passed by position
     self._simple = (spec is not None and not spec.keyword_only and
                     not self._first_args and not self._first_kwargs)
 
@@ -33,7 +33,7 @@ class Signature(object):
     Raises:
       TypeError: the arguments do not bind; the text says which parameter and shows the signature.
     """
-    if not kwargs and self._simple and len(args) == self._count:
+    if not kwargs and self._simple and len(args) == self.count:
       return args, kwargs
     if self._first_args or self._first_kwargs:
       args = self._first_args + args
@@ -41,9 +41,9 @@ class Signature(object):
     spec = self._spec
     if spec is None:
       return args, kwargs
-    if len(args) > self._count and not spec.varargs:
+    if len(args) > self.count and not spec.varargs:
       self._fail(function, "takes %d positional argument%s but %d were given" %
-                 (self._count, "" if self._count == 1 else "s", len(args)))
+                 (self.count, "" if self.count == 1 else "s", len(args)))
     bound, rest = list(args), dict(kwargs)
     for name in spec.names[:len(args)]:
       if name in rest and not spec.varkw:

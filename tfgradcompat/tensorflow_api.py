@@ -19,6 +19,15 @@ from . import leaves
 
 _lock = threading.Lock()
 _api = None
+_waiting = []
+
+
+def when_loaded(action):
+  """Calls `action(api)` now if TensorFlow has been imported, else when it is loaded here. Imports nothing."""
+  if _api is None and not hasattr(sys.modules.get("tensorflow"), "Graph"):
+    _waiting.append(action)
+  else:
+    action(load())
 
 
 def load():
@@ -34,6 +43,8 @@ def load():
     with _lock:
       if _api is None:
         _api = Api(tf)
+    while _waiting:
+      _waiting.pop()(_api)
   return _api
 
 
@@ -209,6 +220,11 @@ class Api(leaves.Leaves):
     return [by_id[i] for i in range(newest_id + 1, newest_id + count + 1) if i in by_id]
 
   @staticmethod
+  def is_variable(op):
+    """Whether an operation makes a variable."""
+    return op.type in ("Variable", "VariableV2", "VarHandleOp")
+
+  @staticmethod
   def is_random(op):
     """Whether an operation draws random numbers of its own: others each time."""
     return op.op_def.is_stateful and any(word in op.type for word in ("Random", "Multinomial", "Truncated", "Shuffle"))
@@ -280,6 +296,9 @@ class Api(leaves.Leaves):
     if self.custom_gradient is None:  # 1.4 to 1.6, for eager mode
       self.custom_gradient = getattr(_private("eager.custom_gradient"), "custom_gradient", None)
     self._variable_scope = _private("ops.variable_scope")
+    # Whether a SavedModel is written with the gradients in it, unless the caller says no: 2.7. (2.6 has the option, off.)
+    options = getattr(self.tf.saved_model, "SaveOptions", dict)
+    self.saves_gradients = getattr(options(), "experimental_custom_gradients", False)
     self.native_looks_for_variables = self.version >= (1, 9)
     self._function = _private("framework.function")  # Defun, for graphs before 1.4
     self._defuns = {}

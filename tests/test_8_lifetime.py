@@ -1,0 +1,166 @@
+# -*- coding: utf-8 -*-
+"""Section 8 of docs/contract.md: what lives, and for how long."""
+from __future__ import absolute_import, division, print_function
+
+import gc
+import importlib
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from harness import HAS_FUNCTION, VERSION, gradients_of, new_session, v1
+from tensorflow.python.framework import ops
+from tfgradcompat import custom_grad
+
+GRAPHS = 10
+
+
+def capturing(factor):
+    """A function whose gradient takes a tensor from the forward pass: natively that keeps the graph for ever."""
+    @custom_grad
+    def f(x):
+        y = x * 2.
+        return y, lambda dy: factor * dy * y
+    return f
+
+
+@custom_grad
+def ten(x):
+    return x * 2., lambda dy: 10. * dy
+
+
+def registered():
+    return set(ops._gradient_registry._registry)
+
+
+# ------------------------------------------------------------------------------------------------------- 8.1, 8.2 graphs
+@pytest.mark.clause("8.1")
+@pytest.mark.clause("8.2")
+@pytest.mark.needs("in_graph")
+def test_graphs_are_freed_and_the_registry_does_not_grow(mode):
+    def build():
+        with tf.Graph().as_default() as graph:
+            x = v1.placeholder(tf.float32, [])
+            dx = gradients_of(capturing(3.)(ten(x)), [x])[0]
+            inner = gradients_of(tf.cond(x > 0., lambda: capturing(5.)(x), lambda: x), [x])[0]
+            with new_session(graph) as session:
+                got = [float(v) for v in session.run([dx, inner], {x: 1.})]
+            assert got == [3. * 4. * 10., 5. * 2.]
+            return weakref.ref(graph)
+
+    build()
+    gc.collect()
+    before = registered()
+    graphs = [build() for _ in range(GRAPHS)]
+    gc.collect()
+    assert [graph for graph in graphs if graph() is not None] == []
+    assert registered() == before
+
+
+@pytest.mark.clause("8.1")
+@pytest.mark.clause("8.2")
+@pytest.mark.needs("uses_tape")
+@pytest.mark.skipif(not HAS_FUNCTION, reason="tf.function came with TensorFlow 1.14 (8.1)")
+def test_functions_are_freed_and_the_registry_does_not_grow(mode):
+    found = []
+
+    def build():
+        f, g = capturing(3.), capturing(5.)
+
+        def program(x):
+            if not isinstance(x, ops.EagerTensor):
+                found.append(weakref.ref(v1.get_default_graph()))
+            return f(ten(x)) + tf.cond(x > 0., lambda: g(x), lambda: x)
+
+        assert mode.gradients(program, 1.) == [3. * 4. * 10. + 5. * 2.]
+
+    build()
+    gc.collect()
+    before = registered()
+    del found[:]
+    for _ in range(GRAPHS // 2):
+        build()
+    gc.collect()
+    assert [graph for graph in found if graph() is not None] == []
+    assert registered() <= before
+
+
+@pytest.mark.clause("8.2")
+@pytest.mark.needs("calls_directly", "uses_tape")
+def test_eager_calls_register_nothing(mode):
+    before = registered()
+    for i in range(5):
+        assert mode.gradients(capturing(3.), 1.) == [6.]
+    assert registered() == before
+
+
+# -------------------------------------------------------------------------------------------------------------- 8.3 names
+@pytest.mark.clause("8.3")
+def test_a_module_that_is_reloaded(mode, tmpdir, monkeypatch):
+    path = tmpdir.join("reloaded_%s.py" % mode.name)
+    source = "from tfgradcompat import custom_grad\n@custom_grad\ndef f(x):\n    return x * 2., lambda dy: %d. * dy\n"
+    monkeypatch.syspath_prepend(str(tmpdir))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    path.write(source % 3)
+    module = importlib.import_module("reloaded_%s" % mode.name)
+    old = module.f
+    assert mode.gradients(old, 1.) == [3.]
+    path.write(source % 40)
+    del sys.modules[module.__name__]
+    new = importlib.import_module(module.__name__).f
+    assert mode.gradients(lambda x: old(new(x)) + 100. * new(x), 1.) == [3. * 40. + 4000.]
+    assert mode.gradients(new, 1.) == [40.] and mode.gradients(old, 1.) == [3.]
+
+
+@pytest.mark.clause("8.3")
+def test_functions_of_one_name(mode):
+    fs = []
+    for factor in range(2, 6):
+        @custom_grad
+        def f(x, factor=float(factor)):
+            return x * 1., lambda dy: factor * dy
+        fs.append(f)
+
+    def chain(x):
+        for f in fs:
+            x = f(x)
+        return x
+
+    assert mode.gradients(chain, 1.) == [2. * 3. * 4. * 5.]
+
+
+# ------------------------------------------------------------------------------------------------------------ 8.5 threads
+@pytest.mark.clause("8.5")
+@pytest.mark.needs("in_graph")
+def test_threads_that_build_one_graph_find_their_functions_again(mode):
+    """The gradients of section 2's threads, where each thread has a function of its own and they call each other's."""
+    fs = [capturing(float(i + 2)) for i in range(4)]
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(1.)
+        outputs, errors = {}, []
+
+        def build(i):
+            try:
+                with graph.as_default():
+                    for k in range(10):
+                        with tf.name_scope("t%d_%d/" % (i, k)):
+                            outputs[i, k] = fs[(i + k) % 4](x)
+            except ValueError as error:
+                if VERSION >= (1, 9):  # graphs before have one stack of names for all threads
+                    errors.append(error)
+
+        threads = [threading.Thread(target=build, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not errors
+        keys = sorted(outputs)
+        gradients = [gradients_of(outputs[key], [x])[0] for key in keys]
+        with new_session(graph) as session:
+            got = session.run(gradients)
+    np.testing.assert_allclose(got, [2. * ((i + k) % 4 + 2) for i, k in keys])

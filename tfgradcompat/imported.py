@@ -1,0 +1,138 @@
+"""What a call leaves in its graph, so that it can be made again where the graph was imported.
+
+A graph that was exported and imported holds the carrier of a call, with the outputs and the inputs of the function going
+through it, but not the call. The gradient is found all the same if the function can be: one that is defined at the top
+of a module (or of a class), which has been imported. It is run again on the operation's own inputs. What cannot be
+made again, such as a function that took something from its closure, is an error and never another gradient.
+"""
+
+from __future__ import absolute_import, division, print_function
+
+import json
+import threading
+import weakref
+
+from . import compat
+from . import errors
+from . import leaves
+from . import nests
+
+_ARGUMENTS = "_custom_grad_arguments"
+_CO_NESTED = 0x10  # set for a function that is defined inside another one, on every Python
+
+_lock = threading.Lock()
+_definitions = {}  # {qualified name: the code objects that have had it, in order}
+_functions = weakref.WeakValueDictionary()  # by registered name
+
+
+def can_be_found(target):
+  """Whether the name of the function `target` says all that it is."""
+  code = getattr(target, "__code__", None)
+  return code is not None and not code.co_flags & _CO_NESTED and target.__name__ != "<lambda>"
+
+
+def number(qualified_name, code):
+  """Tells the definitions of one name apart: the first is 1. The same on each import, and again after a reload."""
+  with _lock:
+    known = _definitions.setdefault(qualified_name, [])
+    if code not in known:
+      known.append(code)
+    return known.index(code) + 1
+
+
+def announce(name, function):
+  """Lets the operations that carry the registered `name` find `function`."""
+  _functions[name] = function
+
+
+def describe(api, call, op):
+  """Notes on `op`, the carrier of `call`, what its inputs have been to the function."""
+  taken, function = call.taken, call.function
+  if not function.can_be_found:
+    return
+  if not call.variables and not taken.kwargs and len(taken.args) == len(taken.tensors) == function.signature.count and (
+      taken.skeleton == taken.positions):
+    return  # nothing but tensors, by position: what most calls look like
+  outputs = len(op.inputs) - len(call.inputs) - len(call.variables)
+  noted = {"outputs": outputs, "variables": [v.name for v in call.variables],
+           "args": [_noted(api, value) for value in taken.args],
+           "kwargs": [[name, _noted(api, taken.kwargs[name])] for name in sorted(taken.kwargs)]}
+  api.set_attr(op, _ARGUMENTS, api.attr_value(json.dumps(noted).encode("ascii")))
+
+
+def _noted(api, value):
+  """`value` in JSON: null for a tensor, a list for a list, an object for everything else."""
+  if type(value) is list:
+    return [_noted(api, child) for child in value]
+  if type(value) is tuple:
+    return {"tuple": [_noted(api, child) for child in value]}
+  if type(value) is dict and all(isinstance(key, str) for key in value):
+    return {"dict": [[key, _noted(api, value[key])] for key in sorted(value)]}
+  if isinstance(value, api.np.generic):
+    return {"scalar": [value.dtype.str, value.item()]} if value.dtype.kind in "biuf" else {"lost": errors.kind_of(value)}
+  if value is None or isinstance(value, (bool, float) + compat.string_types + compat.integer_types):
+    return {"value": value}
+  if isinstance(value, api.tf.DType):
+    return {"dtype": value.name}
+  if not nests.is_nest(value) and api.kind(value) == leaves.TENSOR:
+    return None
+  return {"lost": errors.kind_of(value)}
+
+
+def arguments(api, op, name):
+  """`(function, args, kwargs, outputs)`: the call that `op`, which carries the registered `name`, was made by.
+
+  Raises:
+    LookupError: it cannot be made again.
+  """
+  function = _functions.get(name)
+  if function is None:
+    fail(op, name, "the function is not known in this process. Import the module that decorates it; a lambda, or a "
+          "function inside another one, cannot be found again: define it at the top of a module")
+  noted = api.get_attr(op, _ARGUMENTS)
+  tensors = list(op.inputs)
+  if noted is None:
+    args, kwargs, outputs = [None] * function.signature.count, [], len(tensors) - function.signature.count
+  else:
+    noted = json.loads(noted.decode("ascii"))
+    if noted["variables"]:
+      fail(op, name, "it read the variables %s, which it cannot find again. Pass them as arguments" %
+            ", ".join("'%s'" % v for v in noted["variables"]))
+    args, kwargs, outputs = noted["args"], noted["kwargs"], noted["outputs"]
+  following = iter(tensors[outputs:])
+  try:
+    args = tuple([_restored(api, node, following) for node in args])
+    kwargs = dict([(key, _restored(api, node, following)) for key, node in kwargs])
+  except _Lost as lost:
+    fail(op, name, "one of its arguments was %s, which a graph cannot keep. Pass tensors, numbers and strings, in lists, "
+          "tuples and dicts" % lost)
+  return function, args, kwargs, outputs
+
+
+class _Lost(Exception):
+  pass
+
+
+def _restored(api, node, tensors):
+  if node is None:
+    return next(tensors)
+  if isinstance(node, list):
+    return [_restored(api, child, tensors) for child in node]
+  if "tuple" in node:
+    return tuple([_restored(api, child, tensors) for child in node["tuple"]])
+  if "dict" in node:
+    return dict([(str(key), _restored(api, child, tensors)) for key, child in node["dict"]])
+  if "scalar" in node:
+    return api.np.dtype(node["scalar"][0]).type(node["scalar"][1])
+  if "dtype" in node:
+    return api.tf.as_dtype(node["dtype"])
+  if "lost" in node:
+    raise _Lost(node["lost"])
+  return node["value"]
+
+
+def fail(op, name, why):
+  """Raises the LookupError of a call that cannot be made again."""
+  raise errors.make(
+      LookupError, None, "the operation '%s' carries the custom gradient of '%s', but its graph was imported, and %s." %
+      (op.name, name.partition(":")[2], why))
