@@ -143,10 +143,12 @@ def _native_in_graph(api, call, tensors, count):
 
 def _override(api, call, tensors, count):
   """The same without tf.custom_gradient."""
-  if api.identity_n is not None:
-    with call.taken.graph.name_scope(call.function.scope):
+  data = graphdata.of(call.taken.graph)
+  with call.taken.graph.name_scope(call.function.scope):
+    if api.identity_n is not None:
       op = api.identity_n(tensors)[0].op
-  else:
-    op = api.defun_carrier(tensors, count, graphdata.dispatch)
-  graphdata.own(api, graphdata.of(call.taken.graph), op, call)
+    else:
+      with data.lock:  # the first call adds a function to the graph, which two threads cannot do at once
+        op = api.defun_carrier(tensors, count, graphdata.dispatch)
+  graphdata.own(api, data, op, call)
   return op

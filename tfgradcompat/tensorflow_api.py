@@ -297,7 +297,7 @@ class Api(leaves.Leaves):
       self.custom_gradient = getattr(_private("eager.custom_gradient"), "custom_gradient", None)
     self._variable_scope = _private("ops.variable_scope")
     # Whether a SavedModel is written with the gradients in it, unless the caller says no: 2.7. (2.6 has the option, off.)
-    options = getattr(self.tf.saved_model, "SaveOptions", dict)
+    options = getattr(getattr(self.tf, "saved_model", None), "SaveOptions", dict)
     self.saves_gradients = getattr(options(), "experimental_custom_gradients", False)
     self.native_looks_for_variables = self.version >= (1, 9)
     self._function = _private("framework.function")  # Defun, for graphs before 1.4
@@ -323,7 +323,8 @@ class Api(leaves.Leaves):
     key = tuple(t.dtype.base_dtype.name for t in tensors), count
     defun = self._defuns.get(key)
     if defun is None:
-      defun = self._defuns[key] = self._make_defun(key, gradient)
+      # Threads that come here together must use the same one: a graph takes one of a name.
+      defun = self._defuns.setdefault(key, self._make_defun(key, gradient))
     carried = defun(*tensors)
     op = (carried[0] if isinstance(carried, (list, tuple)) else carried).op
     for given, taken in zip(tensors, op.outputs):
