@@ -337,8 +337,10 @@ class Api(leaves.Leaves):
       return [self.tf.bitcast(t, t.dtype) for t in tensors[:count]]
     # Other copies of this package have functions of their own.
     name = re.sub("[^A-Za-z0-9]", "_", "CustomGrad_%s_%d_%s" % (__name__, count, "_".join(dtypes)))
-    return self._function.Defun(
+    defun = self._function.Defun(
         *[self.tf.as_dtype(d) for d in dtypes], func_name=name, python_grad_func=gradient)(hand_through)
+    unused_definition = defun.definition  # made when it is asked for first: now, while no other thread can see it
+    return defun
 
   def identity_n_since(self, graph, newest_id, count, name):
     """The IdentityN of `count` tensors that tf.custom_gradient has made since, for the gradient `name`."""
