@@ -63,6 +63,11 @@ def custom_grad(f=None):
                       "custom_grad(f) with a callable f." % errors.kind_of(f))
   function = functions.Function(f)
 
+  return dress(caller(function), function, f)
+
+
+def caller(function):
+  """What calls a decorated function, of which only its `functions.Function` is given."""
   def decorated(*args, **kwargs):
     try:
       return _call(function, args, kwargs)
@@ -70,11 +75,10 @@ def custom_grad(f=None):
       if not errors.is_ours(error):
         raise
       errors.reraise(error)
+  return decorated
 
-  return _dress(decorated, function, f)
 
-
-def _dress(decorated, function, f):
+def dress(decorated, function, f):
   """Gives `decorated` the name, docs and signature of `f`; also on Python 2 and for objects without a name."""
   target = function.signature.target
   decorated.__name__ = function.name
@@ -84,11 +88,15 @@ def _dress(decorated, function, f):
   if inspect.isfunction(f):
     decorated.__dict__.update(f.__dict__)
   decorated.__wrapped__ = f
-  # AutoGraph leaves functions with these marks alone (`autograph_info__` from 1.13 on, `__ag_compiled` in 1.14 to
-  # 2.2); the function itself is converted in running.py. Without them it would rewrite this package.
-  decorated.autograph_info__ = None
-  setattr(decorated, "__ag_compiled", True)
-  return decorated
+  return unconverted(decorated)
+
+
+def unconverted(f):
+  """`f`, which AutoGraph leaves alone; the user's functions that it calls are converted where they are called."""
+  # These marks do it (`autograph_info__` from 1.13 on, `__ag_compiled` in 1.14 to 2.2).
+  f.autograph_info__ = None
+  setattr(f, "__ag_compiled", True)
+  return f
 
 
 def _call(function, args, kwargs):

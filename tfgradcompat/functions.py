@@ -2,6 +2,7 @@
 
 from __future__ import absolute_import, division, print_function
 
+import functools
 import re
 import sys
 
@@ -18,15 +19,27 @@ class Function(object):
 
   def __init__(self, f):
     self.signature = signature.Signature(f)
-    target = self.signature.target
+    self.registered = None  # the attribute that names its entry in TensorFlow's gradient registry
+    self._name_after(self.signature.target)
+
+  def _name_after(self, target):
     if not hasattr(target, "__name__"):  # an object with __call__
       target = type(target)
     self.name = target.__name__
     qualified_name = _CONVERTED.sub("", getattr(target, "__qualname__", target.__name__))
-    self.qualified_name = "%s.%s" % (target.__module__, qualified_name)
+    module = getattr(target, "__module__", None) or type(target).__module__  # functions written in C may have none
+    self.qualified_name = "%s.%s" % (module, qualified_name)
     self._place = _place(getattr(target, "__code__", None) or getattr(
         getattr(target, "__call__", None), "__code__", None))
-    self.registered = None  # the attribute that names its entry in TensorFlow's gradient registry
+
+  def shown_as(self, f):
+    """The same function, known by the name and place of the user's function `f`, for which it stands."""
+    other = Function.__new__(Function)
+    other.signature, other.registered = self.signature, None
+    while isinstance(f, functools.partial):
+      f = f.func
+    other._name_after(f)
+    return other
 
   def describe(self):
     """`module.qualname (file:line)`, with which every error begins."""

@@ -17,6 +17,8 @@ from . import compat
 from . import errors
 from . import leaves
 
+_PACKAGE = __name__.rpartition(".")[0] + "."
+
 _lock = threading.Lock()
 _api = None
 
@@ -335,7 +337,9 @@ class Api(leaves.Leaves):
     self._ag_ctx = _private("autograph.core.ag_ctx")  # 1.15
 
   def converted(self, f):
-    """`f` converted by AutoGraph, where the caller has been."""
+    """`f` converted by AutoGraph, where the caller has been; the package's own functions stay as they are."""
+    if (getattr(f, "__module__", None) or "").startswith(_PACKAGE):
+      return f
     if self._ag_ctx is not None:
       context = self._ag_ctx.control_status_ctx()
       if context.status == self._ag_ctx.Status.ENABLED:
