@@ -41,6 +41,21 @@ def test_cond(mode, x, value, gradient):
 
 @pytest.mark.clause("6.1")
 @pytest.mark.needs("control_flow")
+def test_cond_with_another_function_in_each_branch_and_around(mode):
+    """Three operations, which may have one name, since each is the first in its graph: 2 or 3 or 5 times 7."""
+    def times(factor):
+        return custom_grad(lambda x: (x * 1., lambda dy: dy * factor))
+
+    def program(x):
+        return times(7.)(tf.cond(x > 0., lambda: times(2.)(x), lambda: times(3.)(x)))
+
+    check(mode, program, [1.], [14.], value=1.)
+    check(mode, program, [-1.], [21.], value=-1.)
+    check(mode, lambda x: loop(lambda v, i: times(2.)(v), times(7.)(x)), [1.], [56.], value=1.)
+
+
+@pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 @pytest.mark.parametrize("x, gradients", [(1., [10., 0.]), (-1., [0., 10.])], ids=["first", "second"])
 def test_cond_in_both_branches(mode, x, gradients):
     got = mode.gradients(lambda x, y: tf.cond(x > 0., lambda: ten(x), lambda: ten(y)), x, 1.)

@@ -34,9 +34,10 @@ _calls_by_id = weakref.WeakValueDictionary()
 class GraphData(object):
   """The calls made in one graph, which owns them."""
 
-  __slots__ = ("calls", "inner_calls", "lock", "variables", "variables_seen")
+  __slots__ = ("graph", "calls", "inner_calls", "lock", "variables", "variables_seen")
 
-  def __init__(self):
+  def __init__(self, graph):
+    self.graph = weakref.ref(graph)
     self.calls = {}  # by the name of the operation
     self.inner_calls = []  # in the bodies of loops and branches
     # {operation name: trainable variable}, as of when there were `variables_seen` of them (see variables.py).
@@ -49,11 +50,19 @@ class GraphData(object):
 def of(graph):
   """The data of `graph`, made on first use."""
   # A collection, since not every release lets a graph have attributes; under a key that is not a string, since such
-  # are not exported. If two threads append at once, both use the first.
-  data = graph.get_collection_ref(_COLLECTION)
-  if not data:
-    data.append(GraphData())
-  return data[0]
+  # are not exported. The bodies of loops and branches share their collections with the graph around them, so that there are
+  # several data in one. If two threads append at once, both use the first.
+  found = graph.get_collection_ref(_COLLECTION)
+  for _ in range(2):
+    for data in found:
+      if data.graph() is graph:
+        return data
+    found.append(GraphData(graph))
+
+
+def unique():
+  """A string that no other process and no other copy of this package has."""
+  return "%s-%d-%d" % (_process, os.getpid(), next(_counter))  # fork copies the counter
 
 
 def name_of(function):
@@ -75,8 +84,7 @@ def own(api, data, op, call):
 
 def _lend(api, op, call):
   """Makes `call` known to copies of a function's body, which TensorFlow may differentiate in its place."""
-  # fork copies the counter, so the process id is part of it.
-  call_id = "%s-%d-%d" % (_process, os.getpid(), next(_counter))
+  call_id = unique()
   api.set_attr(op, _CALL_ID, api.attr_value(call_id.encode("ascii")))
   _calls_by_id[call_id] = call
   # The body of a loop or a branch may be gone by then; the function or graph around it is not.
