@@ -8,8 +8,8 @@ import sys
 
 from . import signature
 
-# What AutoGraph puts in front of the names of functions that it has converted.
-_CONVERTED = re.compile(r"^.*\btf__")
+# What AutoGraph puts in front of the names of functions and lambdas that it has converted.
+_CONVERTED = re.compile(r"^.*\btf__|^outer_factory\.<locals>\.inner_factory\.<locals>\.")
 
 
 class Function(object):

@@ -16,6 +16,7 @@ import threading
 from . import compat
 from . import errors
 from . import leaves
+from . import python_ops
 
 _PACKAGE = __name__.rpartition(".")[0] + "."
 
@@ -47,7 +48,7 @@ def _private(name):
     return None
 
 
-class Api(leaves.Leaves):
+class Api(leaves.Leaves, python_ops.PythonOps):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -68,6 +69,7 @@ class Api(leaves.Leaves):
     self._probe_carriers()
     self._probe_autograph()
     self._probe_leaves(_private)
+    self._probe_python_ops(_private)
 
   # ---- modes
 
