@@ -34,12 +34,13 @@ _calls_by_id = weakref.WeakValueDictionary()
 class GraphData(object):
   """The calls made in one graph, which owns them."""
 
-  __slots__ = ("graph", "calls", "inner_calls", "lock", "variables", "variables_seen")
+  __slots__ = ("graph", "calls", "inner_calls", "overrides", "lock", "variables", "variables_seen")
 
   def __init__(self, graph):
     self.graph = weakref.ref(graph)
     self.calls = {}  # by the name of the operation
     self.inner_calls = []  # in the bodies of loops and branches
+    self.overrides = set()  # see overriding.py
     # {operation name: trainable variable}, as of when there were `variables_seen` of them (see variables.py).
     self.variables, self.variables_seen = {}, 0
     # Held while tf.custom_gradient opens its window in the graph's override map. It belongs to the graph, so that a
@@ -87,10 +88,15 @@ def _lend(api, op, call):
   call_id = unique()
   api.set_attr(op, _CALL_ID, api.attr_value(call_id.encode("ascii")))
   _calls_by_id[call_id] = call
-  # The body of a loop or a branch may be gone by then; the function or graph around it is not.
-  graph = getattr(op.graph, "outer_graph", None)
-  while graph is not None and (api.is_capturing(graph) or not api.is_eager_outside()):
+  for graph in around(api, op.graph):
     of(graph).inner_calls.append(call)
+
+
+def around(api, graph):
+  """The graphs around the body of a loop or a branch, or of a function, which is gone sooner than they are."""
+  graph = getattr(graph, "outer_graph", None)
+  while graph is not None and (api.is_capturing(graph) or not api.is_eager_outside()):
+    yield graph
     graph = getattr(graph, "outer_graph", None)
 
 

@@ -15,6 +15,7 @@ import threading
 
 from . import compat
 from . import errors
+from . import hooks
 from . import leaves
 from . import python_ops
 
@@ -48,7 +49,7 @@ def _private(name):
     return None
 
 
-class Api(leaves.Leaves, python_ops.PythonOps):
+class Api(leaves.Leaves, python_ops.PythonOps, hooks.Hooks):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -70,6 +71,7 @@ class Api(leaves.Leaves, python_ops.PythonOps):
     self._probe_autograph()
     self._probe_leaves(_private)
     self._probe_python_ops(_private)
+    self._probe_hooks(_private)
 
   # ---- modes
 
