@@ -56,7 +56,7 @@ class override_gradient(object):
     >>> # loss([-1., 2.]) is 20. with the gradient [5., 5.]
   """
 
-  _all_needed = True
+  _name, _all_needed = "override_gradient", True
   autograph_info__ = None
 
   def __init__(self, gradients):
@@ -66,9 +66,9 @@ class override_gradient(object):
   def __enter__(self):
     api = self._api
     if api.executing_eagerly():
-      raise errors.make(RuntimeError, None, "override_gradient: eager mode is on, where the gradient of an operation cannot be "
-                        "overridden. Put the `with` block into a function decorated with tf.function, or write the function "
-                        "that is to have another gradient with custom_grad.")
+      raise errors.make(RuntimeError, None, "%s: eager mode is on, where the gradient of an operation cannot be overridden. Put "
+                        "the `with` block into a function decorated with tf.function, or write the function that is to have "
+                        "another gradient with custom_grad." % self._name)
     self.graph = api.get_default_graph()
     self.overrides = dict((t, _override(api, t, grad)) for t, grad in self._given.items())
     self.used = set()
@@ -97,9 +97,9 @@ class override_gradient(object):
       for node in self._api.nodes_within(op):
         if node.op in self.overrides and graphdata.GRADIENT not in node.attr:
           raise errors.make(
-              RuntimeError, None, "override_gradient: the operation '%s' (%s), made in the block, calls a function with an "
-              "operation '%s' of type '%s', whose gradient cannot be overridden from here. Put the `with` block into that "
-              "function." % (op.name, op.type, node.name, node.op))
+              RuntimeError, None, "%s: the operation '%s' (%s), made in the block, calls a function with an operation '%s' of "
+              "type '%s', whose gradient cannot be overridden from here. Put the `with` block into that function." % (
+                  self._name, op.name, op.type, node.name, node.op))
 
   def _check_effect(self, made):
     for op in made:  # before 2.1 nobody has told
@@ -110,9 +110,9 @@ class override_gradient(object):
     if missing and (self._all_needed or not self.used):
       types = sorted(set(op.type for op in made))
       raise errors.make(
-          ValueError, None, "override_gradient: no operation of type %s was made in the block, so nothing has another gradient. "
-          "Made were: %s. Put what makes the operation inside the block, or leave the type out." % (
-              " or ".join("'%s'" % t for t in missing), ", ".join(types) or "none"))
+          ValueError, None, "%s: no operation of type %s was made in the block, so nothing has another gradient. Made were: "
+          "%s. Put what makes the operation inside the block, or leave the type out." % (
+              self._name, " or ".join("'%s'" % t for t in missing), ", ".join(types) or "none"))
 
 
 def _checked(api, gradients):
