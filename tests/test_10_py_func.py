@@ -113,13 +113,13 @@ def test_inside_control_flow(mode):
         calls.append(a)
         return a * 3
 
-    def program(x):
-        y = tf.while_loop(lambda i, v: i < 2, lambda i, v: [i + 1, py_func(
-            numpy_triple, [v], tf.float32, grad=lambda op, dy: op.outputs[0] * dy, shape=[])], [tf.constant(0), x])[1]
-        return tf.cond(x > 0., lambda: triple(y), lambda: y)
+    def step(v):
+        return py_func(numpy_triple, [v], tf.float32, grad=lambda op, dy: op.outputs[0] * dy, shape=[])
 
-    check(mode, program, [1.], [7. * 3. * 9.], value=27.)
-    assert len(calls) == 2  # the code runs once for each call, also where TensorFlow copies a loop
+    check(mode, lambda x: tf.while_loop(lambda i, v: i < 2, lambda i, v: [i + 1, step(v)], [tf.constant(0), x])[1], [1.],
+          [27.], value=9.)
+    check(mode, lambda x: tf.cond(x > 0., lambda: step(x), lambda: x), [2.], [6.], value=6.)
+    assert len(calls) == 3  # the code runs once for each call, also where TensorFlow copies a loop
 
 
 @pytest.mark.clause("10.20")
