@@ -16,6 +16,7 @@ class Hooks(object):
   def _probe_hooks(self, private):
     self._op_defs = private("framework.op_def_registry")
     self._context = private("eager.context")
+    self._execute = private("eager.execute")
     # Callbacks for each operation that a thread makes, in all graphs. From 2.1 on; before there is `watch_types`.
     self.has_op_callbacks = hasattr(getattr(self._context, "Context", None), "add_op_callback")
 
@@ -43,6 +44,23 @@ class Hooks(object):
     context = self._context.context()
     context.add_op_callback(called)
     return lambda: context.remove_op_callback(called)
+
+  def watch_executed(self, callback):
+    """Calls `callback(op_type, attributes)` for each operation that this thread runs in eager mode. Returns what ends that."""
+    context = self._context.context()
+    if self.has_op_callbacks:
+      def called(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        if graph is None:
+          callback(_text(op_type), _attributes(attrs))
+      context.add_op_callback(called)
+      end = lambda: context.remove_op_callback(called)
+    else:  # 1.5 to 2.0
+      def called(op_type, unused, attrs, *others):
+        callback(_text(op_type), _attributes(attrs))
+      context.add_post_execution_callback(called)
+      end = lambda: context.post_execution_callbacks.remove(called)
+    self._execute.execute = self._execute.execute_with_callbacks  # as TensorFlow does it; not undone there either
+    return end
 
   def watch_types(self, graph, look):
     """Lets `look(map, op_type)` give the name of the gradient for each operation that is made in `graph` from now on.
@@ -85,14 +103,18 @@ class Hooks(object):
     graph = op.graph
     if op.type not in _CALLING and not graph._is_function(op.type):
       return []
-    nodes, seen, todo = [], set(), [op.node_def]
+    return self.nodes_of(_called_by(op.node_def), graph)
+
+  def nodes_of(self, names, graph=None):
+    """The node definitions in functions, given by name, and in those that they call."""
+    nodes, seen, todo = [], set(), [names]
     while todo:
-      for name in _called_by(todo.pop()):
+      for name in todo.pop():
         definition = None if name in seen else self._function_definition(graph, name)
         seen.add(name)
         if definition is not None:
           nodes.extend(definition.node_def)
-          todo.extend(definition.node_def)
+          todo.extend([_called_by(node) for node in definition.node_def])
     return nodes
 
   def _function_definition(self, graph, name):
@@ -107,6 +129,16 @@ class Hooks(object):
       except Exception:  # not the name of a function: TensorFlow has a type of error for that in each release
         pass
     return None
+
+
+def _text(value):
+  return value if isinstance(value, str) else value.decode("ascii")
+
+
+def _attributes(attrs):
+  """A dictionary of the names and values that TensorFlow gives as one list."""
+  attrs = list(attrs or ())
+  return dict(zip([_text(name) for name in attrs[::2]], attrs[1::2]))
 
 
 def _called_by(node):

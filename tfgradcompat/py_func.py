@@ -6,13 +6,12 @@ decorated function through which each call goes.
 
 from __future__ import absolute_import, division, print_function
 
-import itertools
-
 from . import compat
 from . import decorator
 from . import errors
 from . import functions
 from . import graphdata
+from . import inputs as inputs_
 from . import leaves
 from . import rerun
 from . import tensorflow_api
@@ -99,24 +98,15 @@ def _converted(api, code, inputs):
   if not isinstance(inputs, (list, tuple)):
     code.fail(TypeError, "inputs must be a list of tensors; got %s. Pass [x]" % errors.kind_of(inputs))
   plain = (leaves.TENSOR, leaves.VARIABLE, leaves.ARRAY, leaves.KERAS)
-  kinds = [api.kind(value) for value in inputs]
-  graphs = [value.graph for value, kind in zip(inputs, kinds) if kind is leaves.TENSOR and
-            not isinstance(value, api.EagerTensor)]
-  if api.executing_eagerly() or not graphs:
-    graph = None
-  else:
-    graph = graphs[0]  # where the call will be
   converted = []
-  for i, (value, kind) in enumerate(zip(inputs, kinds)):
+  for i, value in enumerate(inputs):
+    kind = api.kind(value)
     if kind not in plain:
       if kind is not leaves.OTHER:
         code.fail(TypeError, "input %d is a composite tensor of type %s. Pass the tensors that it is made of" %
                   (i, type(value).__name__))
       try:
-        if graph is not None and not api.is_capturing(api.get_default_graph()):
-          with graph.as_default():
-            value = api.convert_to_tensor(value)
-        else:
+        with inputs_.graph_of(api, list(inputs)):
           value = api.convert_to_tensor(value)
       except (TypeError, ValueError) as error:
         code.fail(TypeError, "input %d is %s, which is no tensor and cannot be made one (%s)" %

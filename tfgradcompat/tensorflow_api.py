@@ -14,6 +14,7 @@ import sys
 import threading
 
 from . import compat
+from . import differentiation
 from . import errors
 from . import hooks
 from . import leaves
@@ -49,7 +50,7 @@ def _private(name):
     return None
 
 
-class Api(leaves.Leaves, python_ops.PythonOps, hooks.Hooks):
+class Api(leaves.Leaves, python_ops.PythonOps, hooks.Hooks, differentiation.Differentiation):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -72,6 +73,7 @@ class Api(leaves.Leaves, python_ops.PythonOps, hooks.Hooks):
     self._probe_leaves(_private)
     self._probe_python_ops(_private)
     self._probe_hooks(_private)
+    self._probe_differentiation(_private)
 
   # ---- modes
 
