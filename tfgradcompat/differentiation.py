@@ -42,7 +42,7 @@ class Differentiation(object):
     finally:
       for attribute, name in zip(attributes, kept):
         if name is None:
-          attribute.pop("_gradient_op_type", None)
+          del attribute["_gradient_op_type"]
         else:
           attribute["_gradient_op_type"].s = name
 

@@ -18,7 +18,7 @@ from . import variables as variables_
 # Operations that draw other numbers each time they run. Stateless ones draw the same from the same seed.
 _RANDOM = re.compile("^(?!Stateless).*(Random|Multinomial|Truncated|Shuffle)|^Rng|^Stateful(Uniform|Standard|Truncated|Random)|"
                      "^NonDeterministic")
-_ASSIGN = re.compile("^Assign|^ResourceScatter|^Scatter")
+_ASSIGN = re.compile("^Assign|^ResourceScatter|^Scatter(Nd)?(Update|Add|Sub|Mul|Div|Min|Max)$")
 
 
 @decorator.unconverted
@@ -35,7 +35,7 @@ def recompute(f, seed=None):
   Args:
     f: a function of any arguments and result, among them nests of tensors, for example a layer or a group of layers. Use about
       as many groups as each has layers.
-    seed: None, or an integer; then `f` is also given `seed=` a tensor of two int32 numbers, other ones each time, but the same ones in
+    seed: None, or an integer; then `f` is also given `seed=` a tensor of two int64 numbers, other ones each time, but the same ones in
       the backward pass. Draw from it with `tf.random.stateless_uniform` and the like: a dropout mask is the same then.
 
   Returns:
@@ -83,7 +83,7 @@ def _drawn(api, seed, counter, arguments):
   if not api.executing_eagerly():
     seed += 1000003 * next(counter)  # calls in one graph shall differ; in eager mode the numbers run on
   with inputs_.graph_of(api, arguments):
-    return api.v1.random_uniform([2], maxval=2 ** 31 - 1, dtype=api.tf.int32, seed=seed % (2 ** 31 - 1))
+    return api.v1.random_uniform([2], maxval=2 ** 31 - 1, dtype=api.tf.int64, seed=seed % (2 ** 31 - 1))
 
 
 class _Segment(object):
@@ -108,20 +108,24 @@ class _Segment(object):
           RuntimeError, self.function, "changes an integer variable (%s), such as the state of a random generator or a counter, "
           "and would change it twice, since recompute runs it again in the backward pass. Change it outside." % op_type)
 
-  def check_made(self, graph, newest_id):
-    """The same for all operations made in `graph` since."""
+  def check_made(self, graph, newest_id, results):
+    """The same for the operations made in `graph` since; random ones only where `results` come from them.
+
+    Others are the initial values of variables.
+    """
     api = self.api
     for op in api.ops_since(graph, newest_id):
-      if _ASSIGN.search(op.type):
+      if _ASSIGN.search(op.type) and not variables_.is_made_here(op.inputs[0].op, newest_id):
         values = [t for t in op.inputs if t.dtype.base_dtype not in api._opaque]
         self.check(op.type, bool(values) and values[-1].dtype.base_dtype.is_integer)
-      elif _RANDOM.search(op.type):
-        self.check(op.type, False)
+    for op in variables_.made_for(results, newest_id):
+      self.check(op.type, False)
       for node in api.nodes_within(op):
         self.check_node(node)
 
   def check_node(self, node):
-    kind = node.attr["dtype"].type or node.attr["T"].type
+    # Asking for an attribute that is not there would make it.
+    kind = next((node.attr[name].type for name in ("dtype", "T") if name in node.attr), None)
     self.check(node.op, bool(kind) and self.api.tf.as_dtype(kind).is_integer)
 
   def check_executed(self, op_type, attributes):
@@ -139,14 +143,7 @@ def _run(segment, args, values):
   graph = None if api.executing_eagerly() else api.get_default_graph()
   names = None if graph is None else api.names_of_variables()
   result = _forward(api, segment, graph, args, values)
-  tensors = []
-
-  def leaf(leaf):
-    kind = api.kind(leaf)
-    if kind is not leaves.OTHER:
-      tensors.append(leaf if kind is leaves.TENSOR else api.values_of(leaf, kind))
-    return leaf
-  nests.rebuild((args, values), leaf)
+  tensors = _tensors(api, (args, values))
 
   def in_grad(*dys, **taken):
     variables = taken.get("variables") or []
@@ -156,12 +153,25 @@ def _run(segment, args, values):
   return result, in_grad
 
 
+def _tensors(api, nest):
+  """The tensors in a nest, and those in the composite tensors in it."""
+  found = []
+
+  def leaf(leaf):
+    kind = api.kind(leaf)
+    if kind not in (leaves.OTHER, leaves.ARRAY, leaves.VARIABLE):
+      found.append(leaf if kind is leaves.TENSOR else api.values_of(leaf, kind))
+    return leaf
+  nests.rebuild(nest, leaf)
+  return found
+
+
 def _forward(api, segment, graph, args, values):
   """Runs the function the first time; in eager mode no tape keeps what it computes."""
   if graph is not None:
     newest_id = api.newest_id(graph)
     result = segment(args, values)
-    segment.check_made(graph, newest_id)
+    segment.check_made(graph, newest_id, _tensors(api, result))
     return result
   if not api.is_recording():
     return segment(args, values)
