@@ -162,21 +162,6 @@ def test_with_tensorflows_own_map_in_the_block(mode):
 
 
 @pytest.mark.clause("10.24")
-@pytest.mark.needs("autograph")
-def test_autograph_converts_grad(mode):
-    def grad(op, dy):
-        if dy > 1.:
-            return dy * 10.
-        return dy * 20.
-
-    def program(x):
-        with override_gradient({"Relu": grad}):
-            return tf.nn.relu(x)
-
-    check(mode, program, [1.], [30.], upstream=[3.])
-
-
-@pytest.mark.clause("10.24")
 @pytest.mark.needs("in_graph")
 def test_threads_that_build_one_graph(mode):
     with tf.Graph().as_default() as graph:

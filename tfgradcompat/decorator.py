@@ -88,15 +88,7 @@ def dress(decorated, function, f):
   if inspect.isfunction(f):
     decorated.__dict__.update(f.__dict__)
   decorated.__wrapped__ = f
-  return unconverted(decorated)
-
-
-def unconverted(f):
-  """`f`, which AutoGraph leaves alone; the user's functions that it calls are converted where they are called."""
-  # These marks do it (`autograph_info__` from 1.13 on, `__ag_compiled` in 1.14 to 2.2).
-  f.autograph_info__ = None
-  setattr(f, "__ag_compiled", True)
-  return f
+  return functions.unconverted(decorated)  # the function itself is converted in running.py
 
 
 def _call(function, args, kwargs):

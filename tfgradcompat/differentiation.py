@@ -104,8 +104,8 @@ class Differentiation(object):
   def after(self, dys, tensors):
     """`tensors`, which are computed when `dys` have been, also where XLA or Grappler rewrites the graph.
 
-    XLA knows no control dependencies. So there are data that depend on `dys`, in a way that no rewriting sees through: no number
-    is both infinite and not a number.
+    XLA knows no control dependencies. So there are data that depend on `dys`, in a way that no rewriting sees through:
+    no number is both infinite and not a number.
     """
     with self.tf.control_dependencies(dys):
       if self._where is None:

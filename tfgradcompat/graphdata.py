@@ -22,6 +22,7 @@ from . import tensorflow_api
 # The package's own name, whatever it is: copies of the package in one process must not share these.
 _PACKAGE = __name__.rpartition(".")[0]
 _COLLECTION = ("calls of decorated functions", _PACKAGE)
+_ATTRIBUTE = "_calls_of_decorated_functions:" + _PACKAGE
 _CALL_ID = "_custom_grad_call"
 
 GRADIENT = "_gradient_op_type"
@@ -34,10 +35,9 @@ _calls_by_id = weakref.WeakValueDictionary()
 class GraphData(object):
   """The calls made in one graph, which owns them."""
 
-  __slots__ = ("graph", "calls", "inner_calls", "overrides", "lock", "variables", "variables_seen")
+  __slots__ = ("calls", "inner_calls", "overrides", "lock", "variables", "variables_seen")
 
-  def __init__(self, graph):
-    self.graph = weakref.ref(graph)
+  def __init__(self):
     self.calls = {}  # by the name of the operation
     self.inner_calls = []  # in the bodies of loops and branches
     self.overrides = set()  # see overriding.py
@@ -50,15 +50,20 @@ class GraphData(object):
 
 def of(graph):
   """The data of `graph`, made on first use."""
+  if tensorflow_api.load().is_capturing(graph):
+    # The body of a function, a loop or a branch has the collections of the graph around it, the same or copies: its
+    # operations would be taken for others of the same name. One thread builds it.
+    data = getattr(graph, _ATTRIBUTE, None)
+    if data is None:
+      data = GraphData()
+      setattr(graph, _ATTRIBUTE, data)
+    return data
   # A collection, since not every release lets a graph have attributes; under a key that is not a string, since such
-  # are not exported. The bodies of loops and branches share their collections with the graph around them, so that there are
-  # several data in one. If two threads append at once, both use the first.
-  found = graph.get_collection_ref(_COLLECTION)
-  for _ in range(2):
-    for data in found:
-      if data.graph() is graph:
-        return data
-    found.append(GraphData(graph))
+  # are not exported. If two threads append at once, both use the first.
+  data = graph.get_collection_ref(_COLLECTION)
+  if not data:
+    data.append(GraphData())
+  return data[0]
 
 
 def unique():

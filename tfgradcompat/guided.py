@@ -2,8 +2,8 @@
 
 from __future__ import absolute_import, division, print_function
 
-from . import decorator
 from . import errors
+from . import functions
 from . import overriding
 from . import tensorflow_api
 from .decorator import custom_grad
@@ -16,19 +16,20 @@ _ACTIVATIONS = ("relu", "relu6", "leaky_relu", "elu", "selu", "crelu")
 _LAYERS = ("ReLU", "LeakyReLU", "PReLU", "ELU", "ThresholdedReLU")
 
 
-@decorator.unconverted
+@functions.unconverted
 def guided_backprop(model=None):
   """A context in which rectifiers hand back only what is positive of their upstream gradient.
 
-  Springenberg, Dosovitskiy, Brox and Riedmiller, "Striving for Simplicity: The All Convolutional Net" (2015), section 3.4: the gradient of
-  a rectifier is its own, at an upstream gradient whose negative elements are 0. So for relu it is `dy` where both `dy` and the input
-  are positive, and 0 elsewhere.
+  Springenberg, Dosovitskiy, Brox and Riedmiller, "Striving for Simplicity: The All Convolutional Net" (2015), section
+  3.4: the gradient of a rectifier is its own, at an upstream gradient whose negative elements are 0. So for relu it is
+  `dy` where both `dy` and the input are positive, and 0 elsewhere.
 
   Args:
-    model: None, in a graph or `tf.function`: rectifiers that are made inside of the block are guided (the operations Relu,
-      Relu6, LeakyRelu, Elu and Selu), as with `override_gradient`. Or a Keras model or layer that has been built
-      already, in any mode: its activations relu, relu6, leaky_relu, elu, selu and crelu and its layers ReLU, LeakyReLU, PReLU,
-      ELU and ThresholdedReLU are guided where it is called in the block. A `tf.function` that was traced before stays as it is.
+    model: None, in a graph or `tf.function`: rectifiers that are made inside of the block are guided (the operations
+      Relu, Relu6, LeakyRelu, Elu and Selu), as with `override_gradient`. Or a Keras model or layer that has been built
+      already, in any mode: its activations relu, relu6, leaky_relu, elu, selu and crelu and its layers ReLU,
+      LeakyReLU, PReLU, ELU and ThresholdedReLU are guided where it is called in the block. A `tf.function` that was
+      traced before stays as it is.
 
   Returns:
     A context manager, for one `with`.
@@ -40,11 +41,15 @@ def guided_backprop(model=None):
 
   Example:
     >>> @tf.function
-    ... def loss(x):
+    ... def guided(x):
     ...   with guided_backprop():
-    ...     y = tf.nn.relu(x)
-    ...   return tf.reduce_sum(y * [1., 1., -1.])
-    >>> # loss([1., -1., 2.]) is -1. with the gradient [1., 0., 0.]
+    ...     return tf.nn.relu(x)
+    >>> x = tf.constant([1., -1., 2.])  # the function is called from here (eager mode)
+    >>> with tf.GradientTape() as tape:
+    ...   tape.watch(x)
+    ...   loss = tf.reduce_sum(guided(x) * [1., 1., -1.])
+    >>> loss.numpy().item(), (tape.gradient(loss, x) + 0.).numpy().tolist()
+    (-1.0, [1.0, 0.0, 0.0])
   """
   api = tensorflow_api.load()
   return _Operations(api) if model is None else _Model(api, model)
@@ -59,7 +64,7 @@ class _Operations(overriding.override_gradient):
     overriding.override_gradient.__init__(self, dict((t, _guided) for t in OPERATIONS if api.op_def(t) is not None))
 
 
-@decorator.unconverted
+@functions.unconverted
 def _guided(op, dy):
   api = tensorflow_api.load()
   # Up to 0.12 operations do not broadcast where one of them is empty: no scalar here.
@@ -102,14 +107,14 @@ class _Model(object):
 def _guiding(api, f):
   def guided(*args, **kwargs):
     return _positive_gradient(api.converted(f)(*args, **kwargs))
-  return decorator.unconverted(guided)
+  return functions.unconverted(guided)
 
 
 def _rectifiers(model):
   """`(layer, attribute)` for what computes a rectifier in a model."""
   if not hasattr(model, "call") and not hasattr(model, "layers"):
-    raise errors.make(TypeError, None, "guided_backprop: expected a Keras model or layer, or nothing; got %s. For operations, put what "
-                      "makes them inside the block." % errors.kind_of(model))
+    raise errors.make(TypeError, None, "guided_backprop: expected a Keras model or layer, or nothing; got %s. For "
+                      "operations, put what makes them inside the block." % errors.kind_of(model))
   found, seen, todo = [], set(), [model]
   while todo:
     layer = todo.pop()
@@ -122,8 +127,9 @@ def _rectifiers(model):
       found.append((layer, "call"))
     todo.extend(_within(layer))
   if not found:
-    raise errors.make(ValueError, None, "guided_backprop: the model %s has no rectifier among its layers. Known are the activations %s "
-                      "and the layers %s." % (getattr(model, "name", model), ", ".join(_ACTIVATIONS), ", ".join(_LAYERS)))
+    raise errors.make(ValueError, None, "guided_backprop: the model %s has no rectifier among its layers. Known are "
+                      "the activations %s and the layers %s." % (
+                          getattr(model, "name", model), ", ".join(_ACTIVATIONS), ", ".join(_LAYERS)))
   return found
 
 

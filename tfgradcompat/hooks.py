@@ -37,7 +37,10 @@ class Hooks(object):
   # ---- while operations are made
 
   def add_op_callback(self, callback):
-    """Calls `callback(op)` for each operation with an output that this thread makes in a graph. Returns what ends that."""
+    """Calls `callback(op)` for each operation with an output that this thread makes in a graph.
+
+    Returns what ends that.
+    """
     def called(op_type, inputs, attrs, outputs, op_name=None, graph=None):
       if graph is not None and outputs:
         callback(outputs[0].op)
@@ -46,7 +49,10 @@ class Hooks(object):
     return lambda: context.remove_op_callback(called)
 
   def watch_executed(self, callback):
-    """Calls `callback(op_type, attributes)` for each operation that this thread runs in eager mode. Returns what ends that."""
+    """Calls `callback(op_type, attributes)` for each operation that this thread runs in eager mode.
+
+    Returns what ends that.
+    """
     context = self._context.context()
     if self.has_op_callbacks:
       def called(op_type, inputs, attrs, outputs, op_name=None, graph=None):

@@ -1,9 +1,9 @@
 """The gradient of TensorFlow's own operations, replaced within a block.
 
 TensorFlow finds the gradient of an operation by a name that the operation bears, so this gives names to the operations
-of the block while they are made: by a callback from 2.1 on, before through the map that `gradient_override_map` fills. Both look
-at the blocks of their own thread. A tape that is open inside a function knows no names; it is told of the operation
-as of a decorated call.
+of the block while they are made: by a callback from 2.1 on, before through the map that `gradient_override_map` fills.
+Both look at the blocks of their own thread. A tape that is open inside a function knows no names; it is told of the
+operation as of a decorated call.
 
 The registry holds one entry per gradient function, as long as there are graphs with operations that bear its name.
 """
@@ -15,7 +15,6 @@ import threading
 import weakref
 
 from . import compat
-from . import decorator
 from . import errors
 from . import functions
 from . import gradient_scope
@@ -30,30 +29,36 @@ _overrides = weakref.WeakValueDictionary()  # by the id of the gradient function
 class override_gradient(object):
   """A context in which TensorFlow's own operations are made with another gradient.
 
-  For what cannot be decorated: operations inside of layers and of other people's functions. It has an effect on the operations that are
-  made inside of the `with` block, by this thread and in the graph that is the default one there, with the loops and branches in it;
-  not on those made before or in functions that are called there. In a block inside a block the inner one wins.
+  For what cannot be decorated: operations inside of layers and of other people's functions. It has an effect on the
+  operations that are made inside of the `with` block, by this thread and in the graph that is the default one there,
+  with the loops and branches in it; not on those made before or in functions that are called there. In a block inside
+  a block the inner one wins.
 
   Args:
     gradients: a dictionary `{op_type: grad}`. `op_type` is the type of an operation as in `tensor.op.type`, for example
-      "Relu". `grad(op, *dys)` gets the operation, with `op.inputs`, `op.outputs` and `op.get_attr`, and one upstream gradient
-      per output, and returns one gradient per input: a tensor, `IndexedSlices`, array or number of the shape of the input, or
-      None.
+      "Relu". `grad(op, *dys)` gets the operation, with `op.inputs`, `op.outputs` and `op.get_attr`, and one upstream
+      gradient per output, and returns one gradient per input: a tensor, `IndexedSlices`, array or number of the shape
+      of the input, or None.
 
   Raises:
     TypeError: `gradients` is no such dictionary, or a `grad` takes another number of arguments.
-    ValueError: there is no operation of a type (the error names similar ones), or, at the end of the block, none was made in it.
-    RuntimeError: eager mode is on, where operations bear no names. Put the block into a `tf.function`, or decorate a function
-      with `custom_grad`. Or, at the end of the block, it calls a function in which there are operations of a type, which it
-      cannot change.
+    ValueError: there is no operation of a type (the error names similar ones), or, at the end of the block, none was
+      made in it.
+    RuntimeError: eager mode is on, where operations bear no names. Put the block into a `tf.function`, or decorate a
+      function with `custom_grad`. Or, at the end of the block, it calls a function in which there are operations of a
+      type, which it cannot change.
 
   Example:
     >>> @tf.function
-    ... def loss(x):
+    ... def clipped(x):
     ...   with override_gradient({"Relu": lambda op, dy: tf.clip_by_value(dy, -5., 5.)}):
-    ...     y = tf.nn.relu(x)
-    ...   return tf.reduce_sum(10. * y)
-    >>> # loss([-1., 2.]) is 20. with the gradient [5., 5.]
+    ...     return tf.nn.relu(x)
+    >>> x = tf.constant([-1., 2.])  # the function is called from here (eager mode)
+    >>> with tf.GradientTape() as tape:
+    ...   tape.watch(x)
+    ...   loss = tf.reduce_sum(10. * clipped(x))
+    >>> loss.numpy().item(), tape.gradient(loss, x).numpy().tolist()
+    (20.0, [5.0, 5.0])
   """
 
   _name, _all_needed = "override_gradient", True
@@ -66,9 +71,9 @@ class override_gradient(object):
   def __enter__(self):
     api = self._api
     if api.executing_eagerly():
-      raise errors.make(RuntimeError, None, "%s: eager mode is on, where the gradient of an operation cannot be overridden. Put "
-                        "the `with` block into a function decorated with tf.function, or write the function that is to have "
-                        "another gradient with custom_grad." % self._name)
+      raise errors.make(RuntimeError, None, "%s: eager mode is on, where the gradient of an operation cannot be "
+                        "overridden. Put the `with` block into a function decorated with tf.function, or write the "
+                        "function that is to have another gradient with custom_grad." % self._name)
     self.graph = api.get_default_graph()
     self.overrides = dict((t, _override(api, t, grad)) for t, grad in self._given.items())
     self.used = set()
@@ -97,8 +102,9 @@ class override_gradient(object):
       for node in self._api.nodes_within(op):
         if node.op in self.overrides and graphdata.GRADIENT not in node.attr:
           raise errors.make(
-              RuntimeError, None, "%s: the operation '%s' (%s), made in the block, calls a function with an operation '%s' of "
-              "type '%s', whose gradient cannot be overridden from here. Put the `with` block into that function." % (
+              RuntimeError, None, "%s: the operation '%s' (%s), made in the block, calls a function with an operation "
+              "'%s' of type '%s', whose gradient cannot be overridden from here. Put the `with` block into that "
+              "function." % (
                   self._name, op.name, op.type, node.name, node.op))
 
   def _check_effect(self, made):
@@ -110,19 +116,19 @@ class override_gradient(object):
     if missing and (self._all_needed or not self.used):
       types = sorted(set(op.type for op in made))
       raise errors.make(
-          ValueError, None, "%s: no operation of type %s was made in the block, so nothing has another gradient. Made were: "
-          "%s. Put what makes the operation inside the block, or leave the type out." % (
+          ValueError, None, "%s: no operation of type %s was made in the block, so nothing has another gradient. Made "
+          "were: %s. Put what makes the operation inside the block, or leave the type out." % (
               self._name, " or ".join("'%s'" % t for t in missing), ", ".join(types) or "none"))
 
 
 def _checked(api, gradients):
   if not isinstance(gradients, dict) or not gradients:
-    raise errors.make(TypeError, None, "override_gradient: expected a dictionary {op_type: grad} with at least one entry; got %s. "
-                      "Pass for example {\"Relu\": grad}." % errors.kind_of(gradients))
+    raise errors.make(TypeError, None, "override_gradient: expected a dictionary {op_type: grad} with at least one "
+                      "entry; got %s. Pass for example {\"Relu\": grad}." % errors.kind_of(gradients))
   for op_type, grad in gradients.items():
     if not isinstance(op_type, compat.string_types):
-      raise errors.make(TypeError, None, "override_gradient: the type of an operation must be a string; got %s. Pass for "
-                        "example \"Relu\"." % errors.kind_of(op_type))
+      raise errors.make(TypeError, None, "override_gradient: the type of an operation must be a string; got %s. Pass "
+                        "for example \"Relu\"." % errors.kind_of(op_type))
     definition = api.op_def(op_type)
     if definition is None:
       known = api.op_types()
@@ -131,13 +137,13 @@ def _checked(api, gradients):
           api.tf.__version__, op_type, "Similar are: %s." % ", ".join(similar) if similar else
           "The type of an operation is tensor.op.type."))
     if not callable(grad):
-      raise errors.make(TypeError, None, "override_gradient: the gradient for '%s' must be a function grad(op, *dys); got %s." %
-                        (op_type, errors.kind_of(grad)))
+      raise errors.make(TypeError, None, "override_gradient: the gradient for '%s' must be a function grad(op, *dys); "
+                        "got %s." % (op_type, errors.kind_of(grad)))
     outputs = [arg for arg in definition.output_arg if not arg.number_attr and not arg.type_list_attr]
     spec = compat.argspec(grad)
     if spec is not None and len(outputs) == len(definition.output_arg) and not spec.takes(1 + len(outputs)):
-      raise errors.make(TypeError, functions.Function(grad), "override_gradient: it takes the arguments %s; expected op and %d "
-                        "upstream gradient%s, one for each output of '%s'." %
+      raise errors.make(TypeError, functions.Function(grad), "override_gradient: it takes the arguments %s; expected "
+                        "op and %d upstream gradient%s, one for each output of '%s'." %
                         (spec, len(outputs), "" if len(outputs) == 1 else "s", op_type))
   return dict(gradients)
 
@@ -241,14 +247,15 @@ class _Override(object):
   def backward(self, op, dys):
     """One gradient per input of `op`."""
     api = self._api
-    dys = [api.tf.zeros_like(t) if dy is None and api.is_differentiable(t.dtype) else dy for dy, t in zip(dys, op.outputs)]
+    dys = [api.tf.zeros_like(t) if dy is None and api.is_differentiable(t.dtype) else dy
+           for dy, t in zip(dys, op.outputs)]
     with gradient_scope.GradientScope(api, op.graph) as scope:
       returned = self._grad(op, *dys)
       if not isinstance(returned, (list, tuple)):
         returned = [returned]
       if len(returned) != len(op.inputs):
-        raise errors.make(ValueError, self.function, "override_gradient: it returned %d gradient%s for the operation '%s'; "
-                          "expected %d, one for each of its inputs, with None for one that gets none." % (
+        raise errors.make(ValueError, self.function, "override_gradient: it returned %d gradient%s for the operation "
+                          "'%s'; expected %d, one for each of its inputs, with None for one that gets none." % (
                               len(returned), "" if len(returned) == 1 else "s", op.name, len(op.inputs)))
       return scope.give_back([self._matched(op, t, g) for t, g in zip(op.inputs, returned)])
 
@@ -260,16 +267,17 @@ class _Override(object):
       try:
         gradient = api.tf.convert_to_tensor(gradient, dtype=tensor.dtype.base_dtype)
       except (TypeError, ValueError):
-        raise errors.make(TypeError, self.function, "override_gradient: it returned %s for an input of the operation '%s'; "
-                          "expected a tensor of %s." % (errors.kind_of(gradient), op.name, tensor.dtype.name))
+        raise errors.make(TypeError, self.function, "override_gradient: it returned %s for an input of the operation "
+                          "'%s'; expected a tensor of %s." % (errors.kind_of(gradient), op.name, tensor.dtype.name))
     got, want = (None, None) if not isinstance(gradient, api.Tensor) else (api.shape(gradient), api.shape(tensor))
     if got is not None and want is not None and (
         len(got) != len(want) or any(None not in pair and pair[0] != pair[1] for pair in zip(got, want))):
-      raise errors.make(ValueError, self.function, "override_gradient: it returned a gradient of shape %s for an input of the "
-                        "operation '%s'; expected %s, the shape of the input." % (got, op.name, want))
+      raise errors.make(ValueError, self.function, "override_gradient: it returned a gradient of shape %s for an input "
+                        "of the operation '%s'; expected %s, the shape of the input." % (got, op.name, want))
     if gradient.dtype.base_dtype != tensor.dtype.base_dtype:
-      raise errors.make(TypeError, self.function, "override_gradient: it returned a gradient of %s for an input of the operation "
-                        "'%s'; expected %s. Cast it with tf.cast." % (gradient.dtype.name, op.name, tensor.dtype.name))
+      raise errors.make(TypeError, self.function, "override_gradient: it returned a gradient of %s for an input of the "
+                        "operation '%s'; expected %s. Cast it with tf.cast." % (
+                            gradient.dtype.name, op.name, tensor.dtype.name))
     return gradient
 
 

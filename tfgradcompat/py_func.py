@@ -1,7 +1,7 @@
 """Python code, for example in numpy, as an operation with a gradient.
 
-`py_func` checks and converts, `Code` is the function as TensorFlow calls it, arrays in and arrays out, and `_run` is the
-decorated function through which each call goes.
+`py_func` checks and converts, `Code` is the function as TensorFlow calls it, arrays in and arrays out, and `_run` is
+the decorated function through which each call goes.
 """
 
 from __future__ import absolute_import, division, print_function
@@ -17,36 +17,39 @@ from . import rerun
 from . import tensorflow_api
 
 
-@decorator.unconverted
+@functions.unconverted
 def py_func(func, inputs, Tout, grad=None, grad_py=None, shape=None, stateful=True, name=None):
   """What a Python function computes with numpy, as tensors that have a gradient.
 
-  Made of `tf.py_func` or `tf.numpy_function`, whichever there is. The code itself is in no graph: a graph that is exported
-  runs only in the process that built it; elsewhere running it is an error that names `func`. It runs on the CPU, and XLA cannot
-  compile it.
+  Made of `tf.py_func` or `tf.numpy_function`, whichever there is. The code itself is in no graph: a graph that is
+  exported runs only in the process that built it; elsewhere running it is an error that names `func`. It runs on the
+  CPU, and XLA cannot compile it.
 
   Args:
-    func: a function of one numpy array per input. A scalar arrives as a numpy scalar, a string as bytes, several strings as
-      an array of objects. It must not change them. It returns one array, or a list of as many as `Tout` has.
+    func: a function of one numpy array per input. A scalar arrives as a numpy scalar, a string as bytes, several
+      strings as an array of objects. It must not change them. It returns one array, or a list of as many as `Tout`
+      has.
     inputs: a list of tensors, variables, arrays or numbers of any shapes and dtypes.
-    Tout: the dtype of the result, or a list of dtypes for several results. What `func` returns is cast to it where numpy
-      calls that the same kind: another precision, or integers that become floating.
+    Tout: the dtype of the result, or a list of dtypes for several results. What `func` returns is cast to it where
+      numpy calls that the same kind: another precision, or integers that become floating.
     grad: `grad(op, *dys)`, the gradient in TensorFlow operations, as for `tf.RegisterGradient`: `op.inputs` and
-      `op.outputs` are lists of tensors, in every mode. `dys` has one tensor per result, zeros for one that the loss does not
-      use, None for one without derivative (integer, string). It returns one gradient per input, None for one that gets none.
+      `op.outputs` are lists of tensors, in every mode. `dys` has one tensor per result, zeros for one that the loss
+      does not use, None for one without derivative (integer, string). It returns one gradient per input, None for one
+      that gets none.
     grad_py: `grad_py(inputs, outputs, dys)`, the same in numpy: it gets and returns lists of arrays, and cannot be
       differentiated again. Give one of the two, or none if no gradient is asked for.
     shape: the static shape of the result, None for unknown; with a list in `Tout`, a list of shapes.
-    stateful: False says that equal inputs always give equal results without side effects, so that TensorFlow may merge calls.
+    stateful: False says that equal inputs always give equal results without side effects, so that TensorFlow may merge
+      calls.
     name: a name for the operation.
 
   Returns:
     A tensor of dtype `Tout` and static shape `shape`, or a list of them.
 
   Raises:
-    TypeError, ValueError: an argument is of a wrong kind or number. What `func` or `grad_py` raises itself, returns in a
-      wrong dtype (TypeError) or in a wrong shape or number (ValueError) comes as that exception in eager mode, and where a
-      graph or function runs as an error of TensorFlow with its message.
+    TypeError, ValueError: an argument is of a wrong kind or number. What `func` or `grad_py` raises itself, returns in
+      a wrong dtype (TypeError) or in a wrong shape or number (ValueError) comes as that exception in eager mode, and
+      where a graph or function runs as an error of TensorFlow with its message.
     NoGradientError: a LookupError; a gradient was asked for, and there is neither `grad` nor `grad_py`.
 
   Example:
@@ -69,8 +72,8 @@ def py_func(func, inputs, Tout, grad=None, grad_py=None, shape=None, stateful=Tr
     code.take("grad_py", grad_py, 3, "inputs, outputs and dys")
     gradient = _in_numpy(code, grad_py)
   else:
-    gradient = _missing(code, "a gradient was asked for, and neither grad nor grad_py was given. Give one of them, or stop "
-                        "the gradient with tf.stop_gradient")
+    gradient = _missing(code, "a gradient was asked for, and neither grad nor grad_py was given. Give one of them, or "
+                        "stop the gradient with tf.stop_gradient")
   outputs = _call(code, gradient, tensors)
   return outputs if isinstance(Tout, (list, tuple)) else outputs[0]
 
@@ -86,10 +89,11 @@ def _dtypes(api, func, Tout):
       found.append(api.tf.as_dtype(dtype).base_dtype)
       found[-1].as_numpy_dtype  # resources and variants have none
     except (TypeError, KeyError, AttributeError):
-      raise errors.make(TypeError, None, "py_func: Tout must be a dtype or a list of dtypes that numpy has; got %s. Pass for "
-                        "example tf.float32." % errors.kind_of(Tout))
+      raise errors.make(TypeError, None, "py_func: Tout must be a dtype or a list of dtypes that numpy has; got %s. "
+                        "Pass for example tf.float32." % errors.kind_of(Tout))
   if not found:
-    raise errors.make(ValueError, None, "py_func: Tout is empty; expected at least one dtype. Let func return something.")
+    raise errors.make(ValueError, None, "py_func: Tout is empty; expected at least one dtype. Let func return "
+                                        "something.")
   return found
 
 
@@ -148,7 +152,8 @@ class Code(object):
           one = self.api.tf.TensorShape(one)
           one = None if one.ndims is None else one.as_list()
       except (TypeError, ValueError) as error:
-        self.fail(ValueError, "shape must be a list of integers, with None for an unknown dimension, or None; got %s (%s)" %
+        self.fail(ValueError, "shape must be a list of integers, with None for an unknown dimension, or None; got %s "
+                              "(%s)" %
                   (errors.kind_of(shape), error))
       self.shapes[i] = one
 
@@ -217,7 +222,8 @@ class Code(object):
     flat = [s if isinstance(s, bytes) else s.encode("utf-8") if isinstance(s, compat.string_types) else None
             for s in array.ravel()]
     if None in flat:
-      self.fail(TypeError, "result %d holds %s; expected strings" % (i, errors.kind_of(array.ravel()[flat.index(None)])))
+      self.fail(TypeError, "result %d holds %s; expected strings" % (
+                    i, errors.kind_of(array.ravel()[flat.index(None)])))
     encoded = np.empty(len(flat), dtype=object)
     encoded[:] = flat
     return encoded.reshape(array.shape)
@@ -277,7 +283,8 @@ def _with_message(api, run, dtypes):
       return run(*args) + [b""]
     except Exception as error:  # whatever the user's code raises; it is raised again by the graph
       message = "%s: %s" % (type(error).__name__, error)
-      return [api.np.zeros((), d.as_numpy_dtype) if d != api.tf.string else b"" for d in dtypes] + [message.encode("utf-8")]
+      nothing = [api.np.zeros((), d.as_numpy_dtype) if d != api.tf.string else b"" for d in dtypes]
+      return nothing + [message.encode("utf-8")]
   return run_and_tell
 
 
@@ -333,18 +340,17 @@ class Op(object):
 
 def _in_tensorflow(code, grad):
   def gradient(op, dys):
-    return _one_per_input(code, "grad", op, grad(op, *dys))
+    return _one_per_input(code, "grad", len(op.inputs), grad(op, *dys))
   return gradient
 
 
-def _one_per_input(code, name, op, returned):
-  count = len(op.inputs)
+def _one_per_input(code, name, count, returned):
   if count == 1 and not isinstance(returned, (list, tuple)):
     return [returned]
   if not isinstance(returned, (list, tuple)) or len(returned) != count:
     got = "%d" % len(returned) if isinstance(returned, (list, tuple)) else errors.kind_of(returned)
-    code.fail(ValueError, "%s returned %s; expected a list of %d gradients, one for each of the inputs, with None for one that "
-              "gets none" % (name, got, count))
+    code.fail(ValueError, "%s returned %s; expected a list of %d gradients, one for each of the inputs, with None for "
+              "one that gets none" % (name, got, count))
   return list(returned)
 
 
@@ -363,24 +369,20 @@ def _in_numpy(code, grad_py):
       upstream = [None] * count_dys
       for i, dy in zip(given, arrays[count_in + count_out:]):
         upstream[i] = dy
-      returned = _one_per_input(code, "grad_py", _Counted(inputs), grad_py(inputs, outputs, upstream))
+      returned = _one_per_input(code, "grad_py", count_in, grad_py(inputs, outputs, upstream))
       return [_summed(code, i, returned[i], inputs[i]) for i in places]
 
-    backward_code = Code(api, backward, [op.inputs[i].dtype.base_dtype for i in places], code.stateful, None, shown=code.func)
+    dtypes = [op.inputs[i].dtype.base_dtype for i in places]
+    backward_code = Code(api, backward, dtypes, code.stateful, None, shown=code.func)
     for k, i in enumerate(places):
       backward_code.shapes[k] = api.shape(op.inputs[i])
-    missing = _missing(code, "a second derivative was asked for, and grad_py, in numpy, has none. Give the gradient as grad, in "
-                       "TensorFlow operations")
+    missing = _missing(code, "a second derivative was asked for, and grad_py, in numpy, has none. Give the gradient as "
+                       "grad, in TensorFlow operations")
     found = [None] * count_in
     for i, tensor in zip(places, _call(backward_code, missing, tensors + [dys[i] for i in given])):
       found[i] = tensor
     return found
   return gradient
-
-
-class _Counted(object):
-  def __init__(self, inputs):
-    self.inputs = inputs
 
 
 def _summed(code, i, gradient, like):
@@ -394,8 +396,8 @@ def _summed(code, i, gradient, like):
     axes = tuple(range(extra)) + tuple(extra + k for k, n in enumerate(shape) if n == 1)
     gradient = gradient.sum(axis=axes).reshape(shape)
   if gradient.shape != shape:
-    code.fail(ValueError, "grad_py returned a gradient of shape %s for input %d; expected %s, the shape of the input, or a "
-              "broadcast of it" % (gradient.shape, i, shape))
+    code.fail(ValueError, "grad_py returned a gradient of shape %s for input %d; expected %s, the shape of the input, "
+              "or a broadcast of it" % (gradient.shape, i, shape))
   return gradient
 
 

@@ -17,7 +17,7 @@ class PythonOps(object):
     self.python_errors_are_lost = self.version < (1, 3)
 
   def crossing(self, dtype):
-    """The dtype in which numbers of `dtype` go to Python code and back: a wider one where the kernel does not know it."""
+    """The dtype in which numbers go to Python code and back: a wider one where the kernel does not know `dtype`."""
     if dtype == self.tf.float16 and self.version < (1, 4) or dtype == self.tf.bfloat16 and self.version < (1, 14):
       return self.tf.float32
     return dtype

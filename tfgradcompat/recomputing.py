@@ -16,36 +16,38 @@ from . import tensorflow_api
 from . import variables as variables_
 
 # Operations that draw other numbers each time they run. Stateless ones draw the same from the same seed.
-_RANDOM = re.compile("^(?!Stateless).*(Random|Multinomial|Truncated|Shuffle)|^Rng|^Stateful(Uniform|Standard|Truncated|Random)|"
-                     "^NonDeterministic")
+_RANDOM = re.compile("^(?!Stateless).*(Random|Multinomial|Truncated|Shuffle)|^Rng|^NonDeterministic|"
+                     "^Stateful(Uniform|Standard)")
 _ASSIGN = re.compile("^Assign|^ResourceScatter|^Scatter(Nd)?(Update|Add|Sub|Mul|Div|Min|Max)$")
 
 
-@decorator.unconverted
+@functions.unconverted
 def recompute(f, seed=None):
   """The function f, which takes less memory in training: it is run again in the backward pass.
 
-  Chen, Xu, Zhang and Guestrin, "Training Deep Nets with Sublinear Memory Cost" (2016). Of a call only the arguments are kept, and
-  what lies between them and the result is computed anew when its gradient is needed. It costs a second forward pass.
+  Chen, Xu, Zhang and Guestrin, "Training Deep Nets with Sublinear Memory Cost" (2016). Of a call only the arguments
+  are kept, and what lies between them and the result is computed anew when its gradient is needed. It costs a second
+  forward pass.
 
-  Values and derivatives, of any order, are those of `f`. Its arguments, and trainable variables that it reads or makes (in
-  graphs, with `tf.get_variable`), get their gradients; a tensor that it takes from its closure gets none, so pass it as an argument.
-  Whatever else `f` does, it does twice.
+  Values and derivatives, of any order, are those of `f`. Its arguments, and trainable variables that it reads or makes
+  (in graphs, with `tf.get_variable`), get their gradients; a tensor that it takes from its closure gets none, so pass
+  it as an argument. Whatever else `f` does, it does twice.
 
   Args:
-    f: a function of any arguments and result, among them nests of tensors, for example a layer or a group of layers. Use about
-      as many groups as each has layers.
-    seed: None, or an integer; then `f` is also given `seed=` a tensor of two int64 numbers, other ones each time, but the same ones in
-      the backward pass. Draw from it with `tf.random.stateless_uniform` and the like: a dropout mask is the same then.
+    f: a function of any arguments and result, among them nests of tensors, for example a layer or a group of layers.
+      Use about as many groups as each has layers.
+    seed: None, or an integer; then `f` is also given `seed=` a tensor of two int64 numbers, other ones each time, but
+      the same ones in the backward pass. Draw from it with `tf.random.stateless_uniform` and the like: a dropout mask
+      is the same then.
 
   Returns:
     A function with the signature of `f`.
 
   Raises:
     TypeError: `f` is not callable, or `seed` is no integer or not taken by `f`.
-    RuntimeError: at the call, if its gradient can be asked for, and when the gradient is built: `f` draws random numbers with
-      operations that would draw others in the backward pass, changes integer variables (counters and the states of random
-      generators), or makes or reads other variables in the second run.
+    RuntimeError: at the call, if its gradient can be asked for, and when the gradient is built: `f` draws random
+      numbers with operations that would draw others in the backward pass, changes integer variables (counters and the
+      states of random generators), or makes or reads other variables in the second run.
 
   Example:
     >>> def layer(x):
@@ -60,8 +62,8 @@ def recompute(f, seed=None):
     raise errors.make(TypeError, None, "recompute: seed must be an integer or None; got %s." % errors.kind_of(seed))
   function = functions.Function(f)
   if seed is not None and not compat.accepts_keyword(f, "seed"):
-    raise errors.make(TypeError, function, "recompute was given a seed, but the function takes no `seed`. Let it take `seed`, and "
-                      "draw random numbers from it with stateless operations.")
+    raise errors.make(TypeError, function, "recompute was given a seed, but the function takes no `seed`. Let it take "
+                      "`seed`, and draw random numbers from it with stateless operations.")
   shown = functions.Function(_run).shown_as(f)
   counter = itertools.count()
 
@@ -100,13 +102,14 @@ class _Segment(object):
     """Raises RuntimeError where an operation makes the second run another one than the first."""
     if _RANDOM.search(op_type):
       raise errors.make(
-          RuntimeError, self.function, "draws random numbers (%s), which would be others when it is run again in the backward pass. "
-          "Write recompute(f, seed=1) and draw from the `seed` that f then gets, with tf.random.stateless_uniform and the like; or "
-          "draw outside and pass the numbers as an argument." % op_type)
+          RuntimeError, self.function, "draws random numbers (%s), which would be others when it is run again in the "
+          "backward pass. Write recompute(f, seed=1) and draw from the `seed` that f then gets, with "
+          "tf.random.stateless_uniform and the like; or draw outside and pass the numbers as an argument." % op_type)
     if is_integer and _ASSIGN.search(op_type):
       raise errors.make(
-          RuntimeError, self.function, "changes an integer variable (%s), such as the state of a random generator or a counter, "
-          "and would change it twice, since recompute runs it again in the backward pass. Change it outside." % op_type)
+          RuntimeError, self.function, "changes an integer variable (%s), such as the state of a random generator or a "
+          "counter, and would change it twice, since recompute runs it again in the backward pass. Change it "
+          "outside." % op_type)
 
   def check_made(self, graph, newest_id, results):
     """The same for the operations made in `graph` since; random ones only where `results` come from them.
@@ -224,8 +227,9 @@ class _Backward(object):
     seen = set(id(v) for v in api.watched_by(tape))
     other = [v.name for v in variables if id(v) not in seen]
     if other:
-      raise errors.make(RuntimeError, self._segment.function, "read the variable%s %s when it was called, and not when it was run "
-                        "again for the gradient: recompute needs a function that does the same each time. Make variables outside." %
+      raise errors.make(RuntimeError, self._segment.function, "read the variable%s %s when it was called, and not when "
+                        "it was run again for the gradient: recompute needs a function that does the same each time. "
+                        "Make variables outside." %
                         ("" if len(other) == 1 else "s", ", ".join("'%s'" % n for n in other)))
     return api.tape_gradients(tape, target, sources + variables)
 
@@ -236,8 +240,8 @@ class _Backward(object):
     with api.same_variables(self._names):
       results = self._results(again, graph)
     if len(graph.get_collection_ref(api.v1.GraphKeys.GLOBAL_VARIABLES)) != count:
-      raise errors.make(RuntimeError, self._segment.function, "makes a variable each time it is run, and recompute runs it twice. "
-                        "Make it outside, or with tf.get_variable, which finds it the second time.")
+      raise errors.make(RuntimeError, self._segment.function, "makes a variable each time it is run, and recompute "
+                        "runs it twice. Make it outside, or with tf.get_variable, which finds it the second time.")
     sources = [again[i] for i in places]
     # What was there before is no way to the variables: it is an argument, or comes from the closure.
     stop = sources + [t for t in variables_.before(results, newest_id, again) if api.is_differentiable(t.dtype)]
