@@ -40,7 +40,7 @@ def guided_backprop(model=None):
     RuntimeError: as for `override_gradient`.
 
   Example:
-    >>> @tf.function
+    >>> @tf.function(autograph=False)
     ... def guided(x):
     ...   with guided_backprop():
     ...     return tf.nn.relu(x)

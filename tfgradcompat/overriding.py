@@ -49,7 +49,7 @@ class override_gradient(object):
       type, which it cannot change.
 
   Example:
-    >>> @tf.function
+    >>> @tf.function(autograph=False)
     ... def clipped(x):
     ...   with override_gradient({"Relu": lambda op, dy: tf.clip_by_value(dy, -5., 5.)}):
     ...     return tf.nn.relu(x)
