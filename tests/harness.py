@@ -225,6 +225,7 @@ class Mode(object):
         self.name = name
         self.in_graph = name == "graph"
         self.in_function = name.startswith("function")
+        self.builds = name != "eager"  # a graph or the body of a function
         self.tape_inside = name == "function_inside"
         self.uses_tape = not self.in_graph
         self.tape_around = self.uses_tape and not self.tape_inside

@@ -34,7 +34,13 @@ class Call(object):
     self.taken = None if taken.graph is None else taken  # for `graphdata`, which may have to run the call again
 
   def give_out(self, tensors):
-    """The outputs as the caller gets them, of which zeros are made for one that the loss does not use."""
+    """The outputs as the caller gets them, of which zeros are made for one that the loss does not use.
+
+    A gradient function that needs them, since derivatives of second order go through them, has a `give_out` too.
+    """
+    give_out = getattr(self.in_grad.given, "give_out", None)
+    if give_out is not None:
+      give_out(tensors)
     if self.taken is not None:
       for port, tensor in zip(self.outputs, tensors):
         port.tensor = tensor

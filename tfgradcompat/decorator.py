@@ -65,6 +65,11 @@ def custom_grad(f=None):
   function = functions.Function(f)
   graphdata.announce(function)
 
+  return dress(caller(function), function, f)
+
+
+def caller(function):
+  """What calls a decorated function, of which only its `functions.Function` is given."""
   def decorated(*args, **kwargs):
     try:
       return _call(function, args, kwargs)
@@ -72,11 +77,10 @@ def custom_grad(f=None):
       if not errors.is_ours(error):
         raise
       errors.reraise(error)
+  return decorated
 
-  return _dress(decorated, function, f)
 
-
-def _dress(decorated, function, f):
+def dress(decorated, function, f):
   """Gives `decorated` the name, docs and signature of `f`; also on Python 2 and for objects without a name."""
   target = function.signature.target
   decorated.__name__ = function.name
@@ -86,11 +90,7 @@ def _dress(decorated, function, f):
   if inspect.isfunction(f):
     decorated.__dict__.update(f.__dict__)
   decorated.__wrapped__ = f
-  # AutoGraph leaves functions with these marks alone (`autograph_info__` from 1.13 on, `__ag_compiled` in 1.14 to
-  # 2.2); the function itself is converted in running.py. Without them it would rewrite this package.
-  decorated.autograph_info__ = None
-  setattr(decorated, "__ag_compiled", True)
-  return decorated
+  return functions.unconverted(decorated)  # the function itself is converted in running.py
 
 
 def _call(function, args, kwargs):

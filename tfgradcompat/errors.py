@@ -1,7 +1,7 @@
 """Errors: who, where, expected, got, remedy.
 
-Every error is of the built-in type that the contract names, never of a subclass: AutoGraph re-raises an exception from
-a converted function as its own type only when that type is a built-in one.
+Every error is of the built-in type that the contract names, almost never of a subclass: AutoGraph re-raises an exception
+from a converted function as its own type only when that type is a built-in one.
 """
 
 from __future__ import absolute_import, division, print_function
@@ -10,6 +10,13 @@ from . import compat
 
 #: The types in which this package's errors come.
 TYPES = (ImportError, LookupError, RuntimeError, TypeError, ValueError)
+
+
+class NoGradientError(LookupError):
+  """A gradient was asked for of something that has none."""
+
+  __init__ = Exception.__init__  # by which AutoGraph knows an exception that it can raise again; LookupError it cannot
+
 
 _MARK = "_raised_by_custom_grad"
 

@@ -2,37 +2,60 @@
 
 from __future__ import absolute_import, division, print_function
 
+import functools
 import re
 import sys
 
 from . import imported
 from . import signature
 
-# What AutoGraph puts in front of the names of functions that it has converted.
-_CONVERTED = re.compile(r"^.*\btf__")
+# What AutoGraph puts in front of the names of functions and lambdas that it has converted.
+_CONVERTED = re.compile(r"^.*\btf__|^outer_factory\.<locals>\.inner_factory\.<locals>\.")
+
+
+def unconverted(f):
+  """`f`, which AutoGraph leaves as it is, and with it all of this package that `f` calls."""
+  # `autograph_info__` from 1.13 on, `__ag_compiled` in 1.14 to 2.2.
+  f.autograph_info__ = None
+  setattr(f, "__ag_compiled", True)
+  return f
 
 
 class Function(object):
   """A decorated function."""
 
-  __slots__ = ("signature", "name", "qualified_name", "registered", "can_be_found", "number", "scope", "_place", "__weakref__")
+  __slots__ = ("signature", "name", "qualified_name", "registered", "can_be_found", "suffix", "scope", "_place", "__weakref__")
 
   def __init__(self, f):
     self.signature = signature.Signature(f)
-    target = self.signature.target
+    self.registered = None  # the attribute that names its entry in TensorFlow's gradient registry
+    self._name_after(self.signature.target)
+
+  def _name_after(self, target):
     if not hasattr(target, "__name__"):  # an object with __call__
       target = type(target)
     self.name = target.__name__
     qualified_name = _CONVERTED.sub("", getattr(target, "__qualname__", target.__name__))
-    self.qualified_name = "%s.%s" % (target.__module__, qualified_name)
+    module = getattr(target, "__module__", None) or type(target).__module__  # functions written in C may have none
+    self.qualified_name = "%s.%s" % (module, qualified_name)
     self._place = _place(getattr(target, "__code__", None) or getattr(
         getattr(target, "__call__", None), "__code__", None))
     # What its operations are called, so that TensorFlow's own errors name it too.
     self.scope = re.sub(r"[^A-Za-z0-9_.\-]+", "", self.qualified_name).lstrip("_-") or "custom_grad"
-    # Whether one that is imported again can be found by its name, and the how-manieth of this name it is.
+    # Whether it can be found by its name where its graph has been imported, and what tells it from others of the name.
     self.can_be_found = imported.can_be_found(target)
-    self.number = imported.number(self.qualified_name, target.__code__) if self.can_be_found else 1
-    self.registered = None  # the attribute that names its entry in TensorFlow's gradient registry
+    number = imported.number(self.qualified_name, target.__code__) if self.can_be_found else 1
+    self.suffix = "" if number == 1 else "#%d" % number
+
+  def shown_as(self, f):
+    """The same function, known by the name and place of the user's function `f`, for which it stands."""
+    other = Function.__new__(Function)
+    other.signature, other.registered = self.signature, None
+    while isinstance(f, functools.partial):
+      f = f.func
+    other._name_after(f)
+    other.can_be_found, other.suffix = False, "#" + self.qualified_name  # `f` may be decorated itself
+    return other
 
   def describe(self):
     """`module.qualname (file:line)`, with which every error begins."""

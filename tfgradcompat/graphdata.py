@@ -23,6 +23,7 @@ from . import tensorflow_api
 # The package's own name, whatever it is: copies of the package in one process must not share these.
 _PACKAGE = __name__.rpartition(".")[0]
 _COLLECTION = ("calls of decorated functions", _PACKAGE)
+_ATTRIBUTE = "_calls_of_decorated_functions:" + _PACKAGE
 _CALL_ID = "_custom_grad_call"
 
 GRADIENT = "_gradient_op_type"
@@ -35,12 +36,12 @@ _calls_by_id = weakref.WeakValueDictionary()
 class GraphData(object):
   """The calls made in one graph, which owns them."""
 
-  __slots__ = ("graph", "calls", "inner_calls", "lock", "variables", "variables_seen")
+  __slots__ = ("calls", "inner_calls", "overrides", "lock", "variables", "variables_seen")
 
-  def __init__(self, graph):
-    self.graph = weakref.ref(graph)
+  def __init__(self):
     self.calls = {}  # by the name of the operation
     self.inner_calls = []  # in the bodies of loops and branches
+    self.overrides = set()  # see overriding.py
     # {operation name: trainable variable}, as of when there were `variables_seen` of them (see variables.py).
     self.variables, self.variables_seen = {}, 0
     # Held while tf.custom_gradient opens its window in the graph's override map. It belongs to the graph, so that a
@@ -50,18 +51,20 @@ class GraphData(object):
 
 def of(graph):
   """The data of `graph`, made on first use."""
+  if tensorflow_api.load().is_capturing(graph):
+    # The body of a function, a loop or a branch has the collections of the graph around it, the same or copies: its
+    # operations would be taken for others of the same name. One thread builds it.
+    data = getattr(graph, _ATTRIBUTE, None)
+    if data is None:
+      data = GraphData()
+      setattr(graph, _ATTRIBUTE, data)
+    return data
   # A collection, since not every release lets a graph have attributes; under a key that is not a string, since such
-  # are not exported. The bodies of loops and branches share their collections with the graph around them: so there is
-  # one data for each graph in it. If two threads are the first at once, both use what one of them put in.
-  shared = graph.get_collection_ref(_COLLECTION)
-  if not shared:
-    shared.append({})
-  data = shared[0].get(id(graph))
-  if data is None:
-    data = shared[0].setdefault(id(graph), GraphData(graph))
-  if data.graph() is not graph:  # of a body that is gone, whose id is free again
-    data = shared[0][id(graph)] = GraphData(graph)
-  return data
+  # are not exported. If two threads append at once, both use the first.
+  data = graph.get_collection_ref(_COLLECTION)
+  if not data:
+    data.append(GraphData())
+  return data[0]
 
 
 def unique():
@@ -71,8 +74,7 @@ def unique():
 
 def name_of(function):
   """The registered name for `function`: the same in every process, other in every copy of this package."""
-  number = "" if function.number == 1 else "#%d" % function.number
-  return "%s:%s%s" % (_PACKAGE, function.qualified_name, number)
+  return "%s:%s%s" % (_PACKAGE, function.qualified_name, function.suffix)
 
 
 def announce(function):
@@ -126,12 +128,17 @@ def _lend(api, op, call):
   call_id = unique()
   api.set_attr(op, _CALL_ID, api.attr_value(call_id.encode("ascii")))
   _calls_by_id[call_id] = call
-  # The body of a loop or a branch may be gone by then; the function or graph around it is not.
-  graph = getattr(op.graph, "outer_graph", None)
-  while graph is not None and (api.is_capturing(graph) or not api.is_eager_outside()):
+  for graph in around(api, op.graph):
     of(graph).inner_calls.append(call)
-    graph = getattr(graph, "outer_graph", None)
   return call_id
+
+
+def around(api, graph):
+  """The graphs around the body of a loop or a branch, or of a function, which is gone sooner than they are."""
+  graph = getattr(graph, "outer_graph", None)
+  while graph is not None and (api.is_capturing(graph) or not api.is_eager_outside()):
+    yield graph
+    graph = getattr(graph, "outer_graph", None)
 
 
 def dispatch(op, *dys):

@@ -6,6 +6,8 @@ numpy arrays, and the values of sparse and ragged tensors. `f` gets these as ten
 
 from __future__ import absolute_import, division, print_function
 
+import contextlib
+
 from . import errors
 from . import nests
 from . import leaves as kinds
@@ -83,6 +85,24 @@ def retake(api, taken, tensors, graph):
   again.args = nests.rebuild(taken.args, leaf)
   again.kwargs = dict(zip(taken.kwargs, nests.rebuild(list(taken.kwargs.values()), leaf)))
   return again
+
+
+@contextlib.contextmanager
+def graph_of(api, arguments):
+  """A context in the graph to which a call with the nest `arguments` will go."""
+  graphs = []
+
+  def leaf(leaf):
+    if api.kind(leaf) is kinds.TENSOR and not isinstance(leaf, api.EagerTensor):
+      graphs.append(leaf.graph)
+    return leaf
+  if not api.executing_eagerly() and not api.is_capturing(api.get_default_graph()):
+    nests.rebuild(arguments, leaf)
+  if graphs:
+    with graphs[0].as_default():
+      yield
+  else:
+    yield
 
 
 class _Reader(object):

@@ -2,11 +2,22 @@
 
 from __future__ import absolute_import, division, print_function
 
+import threading
+
 from . import calls
 from . import errors
 from . import imported
 from . import inputs
 from . import running
+
+
+_now = threading.local()
+
+
+def copied(argument):
+  """The operation whose call is being made again, if `argument` is the first argument of that call, else None."""
+  first, op = getattr(_now, "call", None) or (None, None)
+  return op if first is not None and first.taken.args and first.taken.args[0] is argument else None
 
 
 def call(api, first, op):
@@ -18,8 +29,13 @@ def call(api, first, op):
   count = len(first.inputs)
   tensors = list(op.inputs)[len(op.inputs) - count - len(first.variable_ports):]
   taken = inputs.retake(api, first.taken, tensors[:count], api.get_default_graph())
-  again, made = _made_again(api, first.function, taken, first.variables, tensors)
+  outside, _now.call = getattr(_now, "call", None), (first, op)
+  try:
+    again, made = _made_again(api, first.function, taken, first.variables, tensors)
+  finally:
+    _now.call = outside
   _refuse_random(api, first.function, made)
+  _give_out(api, again, op)
   return again
 
 
@@ -40,6 +56,7 @@ def imported_call(api, op, name):
   _refuse_random(api, function, made)
   if [port.dtype for port in again.outputs if api.is_differentiable(port.dtype)] != [t.dtype for t in op.outputs[:outputs]]:
     imported.fail(op, name, "the function has other results now")
+  _give_out(api, again, op)
   return again
 
 
@@ -51,6 +68,11 @@ def _made_again(api, function, taken, variables, tensors):
   made = api.ops_since(taken.graph, newest_id)
   in_grad = running.Gradient(api, function, in_grad)
   return calls.Call(api, function, taken, in_grad, variables, given.tensors, tensors), made
+
+
+def _give_out(api, again, op):
+  carried = iter(op.outputs)
+  again.give_out([next(carried) if api.is_differentiable(port.dtype) else port.tensor for port in again.outputs])
 
 
 def _refuse_random(api, function, made):

@@ -14,8 +14,13 @@ import sys
 import threading
 
 from . import compat
+from . import differentiation
 from . import errors
+from . import hooks
 from . import leaves
+from . import python_ops
+
+_PACKAGE = __name__.rpartition(".")[0] + "."
 
 _lock = threading.Lock()
 _api = None
@@ -56,7 +61,7 @@ def _private(name):
     return None
 
 
-class Api(leaves.Leaves):
+class Api(leaves.Leaves, python_ops.PythonOps, hooks.Hooks, differentiation.Differentiation):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -79,6 +84,9 @@ class Api(leaves.Leaves):
     self._probe_carriers()
     self._probe_autograph()
     self._probe_leaves(_private)
+    self._probe_python_ops(_private)
+    self._probe_hooks(_private)
+    self._probe_differentiation(_private)
 
   # ---- modes
 
@@ -364,7 +372,9 @@ class Api(leaves.Leaves):
     self._ag_ctx = _private("autograph.core.ag_ctx")  # 1.15
 
   def converted(self, f):
-    """`f` converted by AutoGraph, where the caller has been."""
+    """`f` converted by AutoGraph, where the caller has been; the package's own functions stay as they are."""
+    if (getattr(f, "__module__", None) or "").startswith(_PACKAGE):
+      return f
     if self._ag_ctx is not None:
       context = self._ag_ctx.control_status_ctx()
       if context.status == self._ag_ctx.Status.ENABLED:

@@ -71,6 +71,41 @@ def _in_graph(api, outputs, taken):
   return [by_name[name] for name in names if name in by_name]
 
 
+def is_made_here(op, newest_id):
+  """Whether an operation is a variable that was made since then."""
+  return op.type in _REF + _RESOURCE and op._id > newest_id
+
+
+def made_for(outputs, newest_id):
+  """The operations made since then on which `outputs` depend."""
+  found, seen, todo = [], set(), [tensor.op for tensor in outputs]
+  while todo:
+    op = todo.pop()
+    if op in seen or op._id <= newest_id:
+      continue
+    seen.add(op)
+    found.append(op)
+    todo.extend(tensor.op for tensor in op.inputs)
+    todo.extend(op.control_inputs)
+  return found
+
+
+def before(outputs, newest_id, known):
+  """The tensors that were there before, behind `outputs` and not behind the tensors `known`; values of variables left out."""
+  stop = set(id(t) for t in known)
+  found, seen, todo = [], set(), list(outputs)
+  while todo:
+    tensor = todo.pop()
+    if id(tensor) in stop or id(tensor) in seen or _variable_op_name(tensor) is not None:
+      continue
+    seen.add(id(tensor))
+    if tensor.op._id > newest_id:
+      todo.extend(tensor.op.inputs)
+    else:
+      found.append(tensor)
+  return found
+
+
 def _trainable_by_name(data, trainable):
   """An index of the graph's trainable variables, renewed when there are more, so that a read costs no search."""
   if data.variables_seen != len(trainable):
