@@ -13,6 +13,7 @@ except ImportError:
 import six
 
 integer_types = six.integer_types
+string_types = six.string_types
 
 
 class ArgSpec(object):

@@ -71,10 +71,10 @@ def custom_grad(f=None):
         raise
       errors.reraise(error)
 
-  return _dress(decorated, function, f)
+  return dress(decorated, function, f)
 
 
-def _dress(decorated, function, f):
+def dress(decorated, function, f):
   """Gives `decorated` the name, docs and signature of `f`; also on Python 2 and for objects without a name."""
   target = function.signature.target
   decorated.__name__ = function.name

@@ -16,6 +16,9 @@ import threading
 from . import compat
 from . import errors
 from . import leaves
+from . import operations
+
+_PACKAGE = __name__.rpartition(".")[0] + "."
 
 _lock = threading.Lock()
 _api = None
@@ -45,7 +48,7 @@ def _private(name):
     return None
 
 
-class Api(leaves.Leaves):
+class Api(leaves.Leaves, operations.Operations):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -66,6 +69,7 @@ class Api(leaves.Leaves):
     self._probe_carriers()
     self._probe_autograph()
     self._probe_leaves(_private)
+    self._probe_operations()
 
   # ---- modes
 
@@ -335,7 +339,9 @@ class Api(leaves.Leaves):
     self._ag_ctx = _private("autograph.core.ag_ctx")  # 1.15
 
   def converted(self, f):
-    """`f` converted by AutoGraph, where the caller has been."""
+    """`f` converted by AutoGraph, where the caller has been; the package's own functions stay as they are."""
+    if (getattr(f, "__module__", None) or "").startswith(_PACKAGE):
+      return f
     if self._ag_ctx is not None:
       context = self._ag_ctx.control_status_ctx()
       if context.status == self._ag_ctx.Status.ENABLED:
