@@ -110,11 +110,12 @@ def norm(api, who, value):
 
 
 def bounds(api, who, lo, hi):
-  """Raises TypeError or ValueError where `lo` and `hi` are no bounds."""
+  """The known values of `lo` and `hi`; raises TypeError or ValueError where they are no bounds."""
   known = [number(api, who, name, bound, infinite_allowed=True) for name, bound in (("lo", lo), ("hi", hi))]
   if all(k is not None for k in known) and api.np.any(known[0] > known[1]):
     raise errors.make(ValueError, None, "%s: lo must not be greater than hi; got lo=%s and hi=%s. Exchange them." %
                       (who, errors.kind_of(lo), errors.kind_of(hi)))
+  return known
 
 
 def shape_of(api, value):
@@ -156,6 +157,17 @@ def text(who, name, value):
   """Raises TypeError where `value` is no string."""
   if not isinstance(value, compat.string_types):
     raise errors.make(TypeError, None, "%s: %s must be a string; got %s." % (who, name, errors.kind_of(value)))
+
+
+def integer(who, name, value):
+  """Raises TypeError where `value` is no integer."""
+  if not isinstance(value, compat.integer_types) or isinstance(value, bool):
+    raise errors.make(TypeError, None, "%s: %s must be an integer; got %s." % (who, name, errors.kind_of(value)))
+
+
+def name_of(variable):
+  """How errors name a variable, or what stands in its place."""
+  return "variable '%s'" % variable.name if hasattr(variable, "name") else errors.kind_of(variable)
 
 
 def function(who, name, value):

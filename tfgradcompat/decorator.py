@@ -84,11 +84,7 @@ def dress(decorated, function, f):
   if inspect.isfunction(f):
     decorated.__dict__.update(f.__dict__)
   decorated.__wrapped__ = f
-  # AutoGraph leaves functions with these marks alone (`autograph_info__` from 1.13 on, `__ag_compiled` in 1.14 to
-  # 2.2); the function itself is converted in running.py. Without them it would rewrite this package.
-  decorated.autograph_info__ = None
-  setattr(decorated, "__ag_compiled", True)
-  return decorated
+  return functions.unconverted(decorated)  # the function itself is converted in running.py
 
 
 def _call(function, args, kwargs):

@@ -11,6 +11,14 @@ from . import signature
 _CONVERTED = re.compile(r"^.*\btf__")
 
 
+def unconverted(f):
+  """`f`, which AutoGraph leaves as it is, and with it all of this package that `f` calls."""
+  # `autograph_info__` from 1.13 on, `__ag_compiled` in 1.14 to 2.2.
+  f.autograph_info__ = None
+  setattr(f, "__ag_compiled", True)
+  return f
+
+
 class Function(object):
   """A decorated function."""
 

@@ -9,7 +9,6 @@ each time that runs, and gets no gradient.
 from __future__ import absolute_import, division, print_function
 
 from . import checks
-from . import compat
 from . import errors
 from . import gradient_math
 from . import inputs
@@ -208,9 +207,7 @@ def print_gradient(x, message="", summarize=3):
   api, who = tensorflow_api.load(), "print_gradient"
   checks.differentiable(api, who, "x", x)
   checks.text(who, "message", message)
-  if not isinstance(summarize, compat.integer_types) or isinstance(summarize, bool):
-    raise errors.make(TypeError, None, "%s: summarize must be an integer; got %s. Pass how many elements to print, -1 for all." %
-                      (who, errors.kind_of(summarize)))
+  checks.integer(who, "summarize", summarize)
   if summarize < -1 or summarize == 0:
     raise errors.make(ValueError, None, "%s: summarize must be a positive integer, or -1 for all elements; got %d." %
                       (who, summarize))

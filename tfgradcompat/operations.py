@@ -27,6 +27,10 @@ class Operations(object):
     with self.np.errstate(over="ignore"):  # a bound beyond the range of float16 is infinite there, and no bound
       return self.tf.constant(value, dtype=dtype)
 
+  def now(self, value):
+    """The value of a variable, read now; anything else as it is."""
+    return self.read(value) if self.kind(value) is leaves.VARIABLE else value
+
   def parts(self, tensor):
     """The real tensors that a tensor is made of: itself, or its real and imaginary part."""
     if not tensor.dtype.is_complex:
@@ -55,7 +59,8 @@ class Operations(object):
 
   def or_zeros(self, condition, tensor):
     """`tensor` where the scalar `condition` holds, else zeros, also in the place of NaN."""
-    return self.tf.cond(condition, lambda: self.identity(tensor), lambda: self.tf.zeros_like(tensor))
+    mask = self.tf.fill(self.tf.shape(tensor), condition)
+    return self.v1.where(mask, tensor, self.tf.zeros_like(tensor))
 
   def normal(self, like, stddev, seed):
     """Gaussian noise of the shape and dtype of a real tensor."""

@@ -15,6 +15,7 @@ from . import inputs
 from . import tensorflow_api
 
 
+@functions.unconverted
 def straight_through(f):
   """A function with the values of f whose gradient with respect to its first argument is the upstream gradient, unchanged.
 
@@ -48,6 +49,7 @@ def straight_through(f):
   return _dressed(call, f)
 
 
+@functions.unconverted
 def surrogate(f, b):
   """A function with the values of f and the gradient of b.
 

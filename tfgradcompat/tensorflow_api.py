@@ -17,6 +17,7 @@ from . import compat
 from . import errors
 from . import leaves
 from . import operations
+from . import optimizers
 
 _PACKAGE = __name__.rpartition(".")[0] + "."
 
@@ -48,7 +49,7 @@ def _private(name):
     return None
 
 
-class Api(leaves.Leaves, operations.Operations):
+class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -70,6 +71,7 @@ class Api(leaves.Leaves, operations.Operations):
     self._probe_autograph()
     self._probe_leaves(_private)
     self._probe_operations()
+    self._probe_optimizers(_private)
 
   # ---- modes
 
