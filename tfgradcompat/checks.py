@@ -74,13 +74,13 @@ def number(api, who, name, value, complex_allowed=False, negative_allowed=True, 
     return None
   expected = None
   if np.isnan(known).any():
-    expected = "not NaN"
+    expected = "not be NaN"
   elif not infinite_allowed and np.isinf(known).any():
-    expected = "finite"
+    expected = "be finite"
   elif not negative_allowed and (known < 0).any():
-    expected = "not negative"
+    expected = "not be negative"
   if expected:
-    raise errors.make(ValueError, None, "%s: %s must be %s; got %s." % (who, name, expected, errors.kind_of(value)))
+    raise errors.make(ValueError, None, "%s: %s must %s; got %s. Pass another number." % (who, name, expected, errors.kind_of(value)))
   return known
 
 

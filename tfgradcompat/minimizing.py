@@ -123,6 +123,8 @@ def minimize(optimizer, loss, variables, transform=None, allow_unconnected=False
                            ", or call tf.compat.v1.disable_control_flow_v2()")
   if scale is not None:
     pairs = transforms.scale(scale)(pairs)
+    if isinstance(scale, float):  # Keras divides by it with `/`, which IndexedSlices do not have
+      pairs = [(api.convert_to_tensor(g), v) for g, v in pairs]
   if api.is_of_train(optimizer):
     pairs = [(g, api.watched(v)) for g, v in pairs]  # it does not know the variables of Keras 3
   step = api.apply_gradients(optimizer, pairs, condition)
