@@ -49,6 +49,21 @@ def test_cond_in_both_branches(mode, x, gradients):
 
 @pytest.mark.clause("6.1")
 @pytest.mark.needs("control_flow")
+def test_branches_and_loops_beside_each_other(mode):
+    # the operations of their bodies have the same names
+    @custom_grad
+    def five(x):
+        return x * 1., lambda dy: dy * 5.
+
+    def f(x, y, z):
+        return [tf.cond(x > 0., lambda: ten(x), lambda: five(x)), tf.cond(y > 0., lambda: five(y), lambda: ten(y)),
+                tf.while_loop(lambda i, z: i < 2, lambda i, z: (i + 1, five(z)), [tf.constant(0), z])[1]]
+
+    check(mode, f, [1., 1., 1.], [10., 5., 25.])
+
+
+@pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 @pytest.mark.parametrize("x, gradient", [(1., 10.), (-1., 30.), (5., 20.)])
 def test_case(mode, x, gradient):
     def program(x):

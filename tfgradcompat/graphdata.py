@@ -22,6 +22,7 @@ from . import tensorflow_api
 # The package's own name, whatever it is: copies of the package in one process must not share these.
 _PACKAGE = __name__.rpartition(".")[0]
 _COLLECTION = ("calls of decorated functions", _PACKAGE)
+_ATTRIBUTE = "_calls_of_decorated_functions:" + _PACKAGE
 _CALL_ID = "_custom_grad_call"
 
 GRADIENT = "_gradient_op_type"
@@ -48,6 +49,14 @@ class GraphData(object):
 
 def of(graph):
   """The data of `graph`, made on first use."""
+  if tensorflow_api.load().is_capturing(graph):
+    # The body of a function, a loop or a branch has the collections of the graph around it, the same or copies: its
+    # operations would be taken for others of the same name. One thread builds it.
+    data = getattr(graph, _ATTRIBUTE, None)
+    if data is None:
+      data = GraphData()
+      setattr(graph, _ATTRIBUTE, data)
+    return data
   # A collection, since not every release lets a graph have attributes; under a key that is not a string, since such
   # are not exported. If two threads append at once, both use the first.
   data = graph.get_collection_ref(_COLLECTION)
