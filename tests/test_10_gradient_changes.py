@@ -1,5 +1,5 @@
 # -*- coding: utf-8 -*-
-"""Section 10 of docs/contract.md: functions that change, show or check a gradient, and surrogates."""
+"""Section 10 of docs/contract.md: functions that change, show or check a gradient."""
 from __future__ import absolute_import, division, print_function
 
 import collections
@@ -12,10 +12,10 @@ import pytest
 import tensorflow as tf
 
 import tfgradcompat
-from harness import IndexedSlices, VERSION, check, is_float, right_or_error, same, v1, variable
+from harness import VERSION, check, same, variable
 from tfgradcompat import (
-    check_gradient, clip_gradient_by_norm, clip_gradient_by_value, clip_gradients_by_global_norm, custom_grad, print_gradient,
-    reverse_gradient, scale_gradient, straight_through, surrogate)
+    check_gradient, clip_gradient_by_norm, clip_gradient_by_value, clip_gradients_by_global_norm, print_gradient,
+    reverse_gradient, scale_gradient, straight_through)
 
 CHANGES = collections.OrderedDict([
     ("scale", lambda x: scale_gradient(x, 0.5)),
@@ -29,25 +29,22 @@ CHANGES = collections.OrderedDict([
 # What they make of the upstream gradient [3, 4], of norm 5.
 CHANGED = {"scale": [1.5, 2.], "reverse": [-6., -8.], "value": [3., 3.5], "norm": [1.5, 2.], "global norm": [1.5, 2.],
            "print": [3., 4.], "check": [3., 4.]}
-REAL = [np.float16, np.float32, np.float64]
 COMPLEX = [np.complex64, np.complex128]
 HAS_BFLOAT16 = VERSION >= (2, 0)  # before, the arithmetic of some dtypes lacks kernels
 
 
-def sign(x):
-    return tf.cast(x > 0., x.dtype) * 2. - 1.
-
-
 # -------------------------------------------------------------------------------------------------- 10.1 the way forward
-@pytest.mark.clause("10.1")
-@pytest.mark.parametrize("dtype", REAL + COMPLEX)
-def test_forward_is_exact_in_every_dtype(mode, dtype):
+# Dtypes differ in their kernels, not by where they run: function modes, which take their time, see float32 only.
+directly = pytest.mark.needs("calls_directly")
+
+
+def assert_exact(mode, dtype):
     special = np.array([1.1, -0., np.nan, np.inf, -np.inf, 123456789., 1e-7, 3.], np.float64)
     special[5] = 12345. if dtype is np.float16 else special[5]
     x = special.astype(dtype)
     if dtype in COMPLEX:
         x = (x + 1j * x[::-1]).astype(dtype)
-    names = [name for name in CHANGES if dtype in REAL or name != "value"]
+    names = [name for name in CHANGES if dtype not in COMPLEX or name != "value"]
     values = mode.run(lambda x: [CHANGES[name](x) for name in names] + [straight_through(tf.negative)(x)], x)
     assert [value.dtype for value in values] == [dtype] * (len(names) + 1)
     for name, value in zip(names, values):
@@ -56,6 +53,19 @@ def test_forward_is_exact_in_every_dtype(mode, dtype):
 
 
 @pytest.mark.clause("10.1")
+def test_forward_is_exact(mode):
+    assert_exact(mode, np.float32)
+
+
+@pytest.mark.clause("10.1")
+@directly
+@pytest.mark.parametrize("dtype", [np.float16, np.float64] + COMPLEX)
+def test_forward_is_exact_in_other_dtypes(mode, dtype):
+    assert_exact(mode, dtype)
+
+
+@pytest.mark.clause("10.1")
+@directly
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1, 1)], ids=str)
 def test_scalars_and_empty_tensors(mode, shape):
     x = np.ones(shape, np.float32)
@@ -102,12 +112,22 @@ def test_values_of_sparse_tensors_and_variables(mode):
 
 
 # --------------------------------------------------------------------------------------- 10.2 to 10.5: what each makes of dy
-@pytest.mark.parametrize("dtype", REAL)
 @pytest.mark.clause("10.2")
 @pytest.mark.clause("10.3")
 @pytest.mark.clause("10.4")
 @pytest.mark.clause("10.5")
-def test_changes_in_every_real_dtype(mode, dtype):
+def test_changes(mode):
+    assert_changed(mode, np.float32)
+
+
+@pytest.mark.clause("10.2")
+@directly
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+def test_changes_in_other_real_dtypes(mode, dtype):
+    assert_changed(mode, dtype)
+
+
+def assert_changed(mode, dtype):
     gradients = mode.gradients(lambda *xs: [f(x) for f, x in zip(CHANGES.values(), xs)],
                                *[np.array([1, 2], dtype) for _ in CHANGES], upstream=[[3., 4.] for _ in CHANGES])
     for name, gradient in zip(CHANGES, gradients):
@@ -116,6 +136,7 @@ def test_changes_in_every_real_dtype(mode, dtype):
 
 
 @pytest.mark.clause("10.2")
+@directly
 @pytest.mark.skipif(not HAS_BFLOAT16, reason="TensorFlow lacks kernels for bfloat16")
 def test_changes_in_bfloat16(mode):
     def f(*xs):
@@ -129,6 +150,7 @@ def test_changes_in_bfloat16(mode):
 
 @pytest.mark.clause("10.2")
 @pytest.mark.clause("10.4")
+@directly
 @pytest.mark.parametrize("dtype", COMPLEX)
 def test_changes_in_complex_dtypes(mode, dtype):
     fs = [lambda x: scale_gradient(x, 0.5), lambda x: scale_gradient(x, 2j), lambda x: reverse_gradient(x, 3),
@@ -170,21 +192,24 @@ def test_clipping_by_value(mode):
 
 
 @pytest.mark.clause("10.3")
+@directly
 def test_a_bound_beyond_the_dtype_is_none(mode):
     [gradient] = mode.gradients(lambda x: clip_gradient_by_value(x, -1e30, 1e30), np.array([1, 2], np.float16), upstream=[[3., 4.]])
     np.testing.assert_array_equal(gradient, [3., 4.])
 
 
 @pytest.mark.clause("10.4")
-@pytest.mark.parametrize("norm, upstream, expected", [
-    (1., [3., 4.], [0.6, 0.8]), (5., [3., 4.], [3., 4.]), (7., [3., 4.], [3., 4.]), (1., [0., 0.], [0., 0.]), (0., [3., 4.], [0., 0.]),
-    (0., [0., 0.], [0., 0.]), (1., [np.nan, 4.], [np.nan, np.nan]), (1., [np.inf, 4.], [np.nan, 0.]), (1, [0., 2.], [0., 1.]),
-], ids=["longer", "equal", "shorter", "zeros", "norm 0", "both 0", "NaN", "infinite", "integer norm"])
-def test_clipping_by_norm(mode, norm, upstream, expected):
-    check(mode, lambda x: clip_gradient_by_norm(x, norm), [[1., 2.]], [expected], upstream=[upstream])
+def test_clipping_by_norm(mode):
+    table = [(1., [3., 4.], [0.6, 0.8]), (5., [3., 4.], [3., 4.]), (7., [3., 4.], [3., 4.]), (1., [0., 0.], [0., 0.]),
+             (0., [3., 4.], [0., 0.]), (0., [0., 0.], [0., 0.]), (1., [np.nan, 4.], [np.nan, np.nan]),
+             (1., [np.inf, 4.], [np.nan, 0.]), (1, [0., 2.], [0., 1.])]
+    norms, upstream, expected = zip(*table)
+    check(mode, lambda *xs: [clip_gradient_by_norm(x, norm) for x, norm in zip(xs, norms)], [[1., 2.] for _ in table],
+          [np.array(e) for e in expected], upstream=upstream)
 
 
 @pytest.mark.clause("10.4")
+@directly
 def test_the_norm_of_float16_is_beyond_its_range(mode):
     [gradient] = mode.gradients(lambda x: clip_gradient_by_norm(x, 5.), np.ones(2, np.float16), upstream=[[300., 400.]])
     np.testing.assert_allclose(gradient, [3., 4.], rtol=2e-3)
@@ -201,20 +226,26 @@ def test_clipping_between_matmuls(mode):
 
 @pytest.mark.clause("10.5")
 def test_clipping_by_global_norm(mode):
-    def clipped(norm, a, b):
-        def f(x, y, z):
-            x, y, z = clip_gradients_by_global_norm([x, y, z], norm)
-            return [a * x, b * y]
-        return f
+    table = [(1., [3., 4.], [0.6, 0.8]), (1., [3., 0.], [1., 0.]), (5., [3., 4.], [3., 4.]), (9., [3., 4.], [3., 4.]),
+             (1., [0., 0.], [0., 0.]), (0., [3., 4.], [0., 0.]), (1., [np.inf, 1.], [np.nan, np.nan]), (1., [np.nan, 1.], [np.nan, np.nan])]
 
-    xs = [[1., 1.], 1., [1., 1.]]
-    check(mode, clipped(1., 3., 0.), xs, [[np.sqrt(.5)] * 2, 0., [0., 0.]])
-    check(mode, clipped(9., 2., 1.), xs, [[2., 2.], 1., [0., 0.]])  # norm 3
-    check(mode, clipped(1., 2., 1.), xs, [[2 / 3., 2 / 3.], 1 / 3., [0., 0.]])
-    check(mode, clipped(1., np.inf, 1.), xs, [[np.nan] * 2, np.nan, [np.nan] * 2])
-    mixed = mode.gradients(lambda x, y: clip_gradients_by_global_norm((x, y), 1.), np.float16(1.), np.float64(1.), upstream=[3., 4.])
-    assert [g.dtype for g in mixed] == [np.float16, np.float64]
-    np.testing.assert_allclose(mixed, [0.6, 0.8], rtol=1e-3)
+    def f(*xs):
+        return sum([clip_gradients_by_global_norm([x, y], norm) for x, y, (norm, _, _) in zip(xs[::2], xs[1::2], table)], [])
+
+    flat = lambda column: sum([row[column] for row in table], [])
+    check(mode, f, [1., 2.] * len(table), flat(2), upstream=flat(1))
+
+
+@pytest.mark.clause("10.5")
+def test_the_global_norm_of_several_shapes_and_dtypes(mode):
+    def f(x, y, z):
+        x, y, z = clip_gradients_by_global_norm((x, y, z), 1.)
+        return 2. * x, y
+
+    gradients = mode.gradients(f, np.ones(2, np.float16), np.float64(1.), [5.])
+    assert [g.dtype for g in gradients] == [np.float16, np.float64, np.float32]
+    for gradient, expected in zip(gradients, ([2 / 3., 2 / 3.], 1 / 3., [0.])):  # of norm 3, with zeros for z
+        np.testing.assert_allclose(gradient, expected, rtol=1e-3)
 
 
 # ------------------------------------------------------------------------------------------------------------- 10.6 printing
@@ -256,72 +287,11 @@ def test_printing_says_how_much(mode, capfd):
 
 # ------------------------------------------------------------------------------------------------------------- 10.7 checking
 @pytest.mark.clause("10.7")
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.complex64])
+@pytest.mark.parametrize("bad, dtype", [(np.nan, np.float32), (np.inf, np.float16), (-np.inf, np.complex64)])
 def test_a_gradient_that_is_not_finite_is_an_error(mode, bad, dtype):
     with pytest.raises(tf.errors.InvalidArgumentError) as error:
         mode.gradients(CHANGES["check"], np.array([1., 2.], dtype), upstream=[[3., bad]])
     assert "must be finite" in str(error.value)
-
-
-# ------------------------------------------------------------------------------------------- 10.8 and 10.9: other gradients
-@pytest.mark.clause("10.8")
-def test_straight_through(mode):
-    x = np.array([123456789., 0.3, 2.5, -0.2], np.float32)
-    check(mode, lambda x: straight_through(tf.round)(x) * 3., [x], [[3.] * 4], value=3. * np.array([123456789., 0., 2., -0.], np.float32))
-    check(mode, straight_through(sign), [variable([0.3, -2.])], [[1., 1.]], value=[1., -1.])
-    if mode.higher_order:
-        _, second = mode.higher(lambda x: straight_through(tf.round)(x)**2, 2, [1.2])
-        same(second, [np.array([2.])])  # of 2 round(x)
-
-
-@pytest.mark.clause("10.8")
-@pytest.mark.needs("unconnected_variables")
-def test_straight_through_keeps_to_its_first_argument(mode):
-    @straight_through
-    def quantized(x, steps, offset=0.):
-        """Rounds."""
-        return tf.round(x["a"] * steps) / steps + offset
-
-    assert quantized.__name__ == "quantized" and quantized.__doc__ == "Rounds."
-    check(mode, lambda x, steps, w: quantized({"a": x}, steps, offset=w), [[0.3], 2., variable([1.])], [[1.], None, None], value=[1.5])
-
-
-@pytest.mark.clause("10.9")
-def test_surrogate(mode):
-    spike = surrogate(lambda x: tf.cast(x > 0., tf.float32), lambda x: x / (1. + tf.abs(x)))
-    check(mode, spike, [[-1., 3.]], [[1 / 4., 1 / 16.]], value=[0., 1.])
-    if mode.higher_order:  # 1 / (1 + |x|)^2 has the derivative -2 sign(x) / (1 + |x|)^3
-        same(mode.higher(spike, 2, [-1., 3.])[1], [np.array([1 / 4., -1 / 32.])])
-
-
-@pytest.mark.clause("10.9")
-def test_the_value_is_exact_whatever_the_surrogate_is(mode):
-    x = np.array([123456789., 0.3, -1.], np.float32)
-    check(mode, surrogate(tf.round, lambda x: x * 1e-3), [x], [[1e-3] * 3], value=np.round(x))
-    check(mode, surrogate(tf.negative, lambda x: x / 0.), [x], [[np.inf] * 3], value=-x)
-
-
-@pytest.mark.clause("10.9")
-def test_variables_of_a_surrogate(mode):
-    def f(x, w):
-        @surrogates_of(lambda x: x * w)
-        def step(x):
-            return sign(x * w)
-        return step(x)
-
-    surrogates_of = lambda b: lambda f: surrogate(f, b)
-    check(mode, f, [[1., -2.], variable(3.)], [[3., 3.], -1.], value=[1., -1.])
-
-
-@pytest.mark.clause("10.9")
-def test_nests_of_a_surrogate(mode):
-    def f(x, y):
-        given = surrogate(lambda x, y: {"sum": tf.round(x + y), "n": [tf.constant(7), tf.sign(y)]},
-                          lambda x, y: {"sum": x * y, "n": [tf.constant(8), 2. * y]})(x, y=y)
-        return 10. * given["sum"] + given["n"][1], given["n"][0]
-
-    check(mode, f, [1.3, 3.], [30., 15.], value=[41., 7])
 
 
 # ------------------------------------------------------------------------------------------------------- 10.10 where they run
@@ -334,11 +304,13 @@ def everything(x):
 @pytest.mark.clause("10.10")
 @pytest.mark.needs("control_flow")
 def test_in_control_flow(mode):
+    def f(x, y, z):
+        return [tf.cond(tf.reduce_sum(x) > 0., lambda: everything(x), lambda: x),
+                tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, 2. * everything(y)), [tf.constant(0), y])[1],
+                tf.map_fn(lambda z: z * everything(z), z)]
+
     x = [1., 2.]
-    check(mode, lambda x: tf.cond(tf.reduce_sum(x) > 0., lambda: everything(x), lambda: x), [x], [[5., 5.]], value=x)
-    loop = lambda x: tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, 2. * everything(y)), [tf.constant(0), x])[1]
-    check(mode, loop, [x], [[100., 100.]], value=[4., 8.])
-    check(mode, lambda x: tf.map_fn(lambda y: y * everything(y), x), [x], [[6., 12.]], value=[1., 4.])
+    check(mode, f, [x, x, x], [[5., 5.], [100., 100.], [6., 12.]], value=[x, [4., 8.], [1., 4.]])
 
 
 @pytest.mark.clause("10.10")
@@ -352,36 +324,25 @@ def test_unknown_shapes_and_slices_from_downstream(mode):
 @pytest.mark.clause("10.10")
 @pytest.mark.needs("higher_order")
 def test_second_derivatives(mode):
-    same(mode.higher(lambda x: scale_gradient(x, 3.)**2, 2, 1.)[1], [18.])
-    # dx = 2x / |2x|; its sum has the derivative (1 - d (1, 1) d) / |x| with d = x / |x|
-    same(mode.higher(lambda x: clip_gradient_by_norm(x, 1.)**2, 2, [3., 4.])[1], [np.array([0.032, -0.024])], rtol=1e-5)
-    same(mode.higher(lambda x: clip_gradient_by_norm(x, 1.)**2, 2, [0., 0.])[1], [np.sqrt([2., 2.]) / 2.])  # 2 each, clipped
-    same(mode.higher(lambda x: clip_gradient_by_value(x, -1., 1.)**2, 2, [0.1, 4.])[1], [np.array([1., 0.])])
-
-
-@pytest.mark.clause("10.10")
-@pytest.mark.needs("autograph")
-def test_functions_given_to_a_surrogate_are_converted(mode):
-    def f(x):
-        if tf.reduce_sum(x) > 0.:
-            x = x * 10.
-        return x
-
-    check(mode, lambda x: straight_through(f)(x), [[1., 2.]], [[1., 1.]], value=[10., 20.])
+    fs = [lambda x: scale_gradient(x, 3.), lambda x: clip_gradient_by_norm(x, 1.), lambda x: clip_gradient_by_norm(x, 1.),
+          lambda x: clip_gradient_by_value(x, -1., 1.)]
+    second = mode.higher(lambda *xs: sum(f(x)**2 for f, x in zip(fs, xs)), 2, [1., 2.], [3., 4.], [0., 0.], [0.1, 4.])[1]
+    # With d = x / |x| and dx = 2x / |2x|: the sum of dx has the gradient (1 - d (1, 1) d) / |x|. At 0: that of 2x, clipped.
+    same(second, [np.array(e) for e in ([18., 18.], [0.032, -0.024], [np.sqrt(0.5)] * 2, [1., 0.])], rtol=1e-5)
 
 
 # ------------------------------------------------------------------------------------------------- 10.12 read when it runs
 @pytest.mark.clause("10.12")
-@pytest.mark.parametrize("f, first, then, expected", [
-    (scale_gradient, 2., 5., (6., 15.)), (reverse_gradient, 2., 5., (-6., -15.)), (clip_gradient_by_norm, 2., 5., (2., 3.)),
-    (lambda x, v: clip_gradient_by_value(x, -1., v), 2., 5., (2., 3.)),
-    (lambda x, v: clip_gradients_by_global_norm([x], v)[0], 2., 5., (2., 3.)),
-], ids=["scale", "reverse", "norm", "bound", "global norm"])
-def test_variables_are_read_each_time(mode, kind, f, first, then, expected):
-    with mode.repeated(lambda x, v: 3. * f(x, v), 1., variable(first, kind)) as (step, _, assign):
-        assert step() == expected[0]
-        assign(0, then)
-        assert step() == expected[1]
+@pytest.mark.needs("unconnected_variables")
+def test_variables_are_read_each_time(mode, kind):
+    def f(x, v):
+        return tf.stack([3. * scale_gradient(x[0], v), 3. * reverse_gradient(x[1], v), 3. * clip_gradient_by_norm(x[2], v),
+                         3. * clip_gradient_by_value(x[3], -1., v), 3. * clip_gradients_by_global_norm([x[4]], v)[0]])
+
+    with mode.repeated(f, np.ones(5, np.float32), variable(2., kind)) as (step, _, assign):
+        np.testing.assert_allclose(step(), [6., -6., 2., 2., 2.])
+        assign(0, 5.)
+        np.testing.assert_allclose(step(), [15., -15., 3., 3., 3.])
 
 
 @pytest.mark.clause("10.12")

@@ -95,13 +95,15 @@ class Operations(object):
       self._print(*([message] if message else []) + list(tensors), output_stream=sys.stderr, summarize=summarize)
       return tensors
     parts = [part for tensor in tensors for part in self.parts(tensor)]
+    summarize = 2**31 - 1 if summarize < 0 else summarize  # it takes -1 for all from 1.9 on only
     first = self.v1.Print(tensors[0], parts, message + " " if message else None, summarize=summarize)
     return [first] + list(tensors[1:])
 
   def checked(self, tensor, message):
     """`tensor`, or an InvalidArgumentError with `message` if it holds NaN or infinity when it is computed."""
-    if tensor.dtype.is_complex or tensor.dtype.base_dtype == self.tf.bfloat16:  # no kernels
-      parts = [part if part.dtype.size >= 4 else self.tf.cast(part, self.tf.float32) for part in self.parts(tensor)]
-      with self.tf.control_dependencies([self.v1.check_numerics(part, message) for part in parts]):
-        return self.identity(tensor)
+    dtype = tensor.dtype.base_dtype
+    if dtype.is_complex:  # no kernels
+      return self.tf.complex(*[self.v1.check_numerics(part, message) for part in self.parts(tensor)])
+    if dtype.size == 2:  # no kernels for bfloat16 in most releases; float32 holds both, bit for bit
+      return self.tf.cast(self.v1.check_numerics(self.tf.cast(tensor, self.tf.float32), message), dtype)
     return self.v1.check_numerics(tensor, message)
