@@ -1,9 +1,9 @@
 """Ready-made functions that hand x through, bit for bit, and change, show or check the gradient on its way back.
 
 Each takes a tensor, a variable, a numpy array or a nest of them, and gives the same back: every tensor of floating or
-complex numbers in it gets a changed gradient, and everything else stays as it is. What a change is made with (a scale, a
-bound, a norm) may be a tensor or a variable: it is read where the function is called, in a graph or a `tf.function` anew
-each time that runs, and gets no gradient.
+complex numbers in it gets a changed gradient, and everything else stays as it is. What a change is made with (a scale,
+a bound, a norm) may be a tensor or a variable: it is read where the function is called, in a graph or a `tf.function`
+anew each time that runs, and gets no gradient.
 """
 
 from __future__ import absolute_import, division, print_function
@@ -23,16 +23,16 @@ def scale_gradient(x, scale):
 
   Args:
     x: a tensor of floating or complex numbers of any shape, or a nest of tensors and other values.
-    scale: a finite number, or a tensor or variable that broadcasts to the shape of each tensor in `x`. It is cast to the
-      dtype of the gradient. Complex is for complex tensors only.
+    scale: a finite number, or a tensor or variable that broadcasts to the shape of each tensor in `x`. It is cast to
+      the dtype of the gradient. Complex is for complex tensors only.
 
   Returns:
     `x`, unchanged.
 
   Raises:
     TypeError: `x` holds no tensor of floating or complex numbers, or `scale` is no number.
-    ValueError: `scale` is known to be NaN or infinite, or does not broadcast. Where static shapes do not tell, the gradient
-      is an InvalidArgumentError when it runs.
+    ValueError: `scale` is known to be NaN or infinite, or does not broadcast. Where static shapes do not tell, the
+      gradient is an InvalidArgumentError when it runs.
 
   Example:
     >>> def loss(x):
@@ -46,8 +46,8 @@ def scale_gradient(x, scale):
 def reverse_gradient(x, scale=1.):
   """x, with its gradient times `-scale`: what stands before it learns the opposite of what stands behind it.
 
-  The gradient reversal layer of Ganin and Lempitsky, "Unsupervised Domain Adaptation by Backpropagation" (2015), equations
-  (9) and (10); there `scale` is called lambda and grows while training, which a variable can do.
+  The gradient reversal layer of Ganin and Lempitsky, "Unsupervised Domain Adaptation by Backpropagation" (2015).
+  There `scale` is called lambda and grows while training, which a variable can do.
 
   Args:
     x: as for `scale_gradient`.
@@ -96,8 +96,8 @@ def clip_gradient_by_value(x, lo, hi):
 
   Raises:
     TypeError: `x` holds no tensor of floating numbers or holds complex ones, or a bound is no real number.
-    ValueError: a bound is known to be NaN, `lo` is known to be greater than `hi` (else such gradients are `lo`), or a bound
-      does not broadcast. Where static shapes do not tell, the gradient is an InvalidArgumentError when it runs.
+    ValueError: a bound is known to be NaN, `lo` is known to be greater than `hi` (else such gradients are `lo`), or a
+      bound does not broadcast. Where static shapes do not tell, the gradient is an InvalidArgumentError when it runs.
 
   Example:
     >>> def loss(x):
@@ -119,9 +119,9 @@ def clip_gradient_by_value(x, lo, hi):
 def clip_gradient_by_norm(x, norm):
   """x, with its gradient dy scaled down to `dy * norm / |dy|` where its Euclidean norm |dy| is greater than `norm`.
 
-  Each tensor of a nest has its own norm. What is computed is what `tf.clip_by_norm` of the newest release gives: a NaN in
-  the gradient makes all of it NaN, a gradient of zeros stays so. The norms of float16 and bfloat16 are computed in float32,
-  and complex numbers count with their absolute value.
+  Each tensor of a nest has its own norm. What is computed is what `tf.clip_by_norm` of the newest release gives: a NaN
+  in the gradient makes all of it NaN, a gradient of zeros stays so. The norms of float16 and bfloat16 are computed in
+  float32, and complex numbers count with their absolute value.
 
   Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks" (2013), algorithm 1.
 
@@ -151,9 +151,9 @@ def clip_gradient_by_norm(x, norm):
 def clip_gradients_by_global_norm(xs, norm):
   """xs, with their gradients scaled down together where the norm of all of them is greater than `norm`.
 
-  As `tf.clip_by_global_norm` of the newest release: the norm is the root of the sum of the squared norms, and where it is not
-  finite, all gradients are NaN. A tensor of `xs` that the loss does not use counts as a gradient of zeros. Norms are computed
-  in float32, or in float64 if any tensor is of float64 or complex128.
+  As `tf.clip_by_global_norm` of the newest release: the norm is the root of the sum of the squared norms, and where it
+  is not finite, all gradients are NaN. A tensor of `xs` that the loss does not use counts as a gradient of zeros.
+  Norms are computed in float32, or in float64 if any tensor is of float64 or complex128.
 
   Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks" (2013), algorithm 1.
 
@@ -184,8 +184,8 @@ def print_gradient(x, message="", summarize=3):
   """x, whose gradient is printed to stderr each time it is computed, once, in every mode.
 
   One line: the message and the gradients of all tensors in `x`. The numbers look as this TensorFlow prints them, with
-  `tf.print` from 1.12 on and `tf.Print` before. Up to 1.4 that one writes to TensorFlow's log, so the environment variable
-  TF_CPP_MIN_LOG_LEVEL must not silence it.
+  `tf.print` from 1.12 on and `tf.Print` before. Up to 1.4 that one writes to TensorFlow's log, so the environment
+  variable TF_CPP_MIN_LOG_LEVEL must not silence it.
 
   Args:
     x: a tensor of floating or complex numbers of any shape, or a nest of tensors and other values.

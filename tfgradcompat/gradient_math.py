@@ -1,7 +1,7 @@
 """The changes that a gradient goes through, on dense tensors, once for `gradient_changes` and `transforms`.
 
-`tf.clip_by_norm` and `tf.clip_by_global_norm` are not used: what they make of zeros, of NaN and of norms that float16 does not
-reach differs between releases.
+`tf.clip_by_norm` and `tf.clip_by_global_norm` are not used: what they make of zeros, of NaN and of norms that float16
+does not reach differs between releases.
 """
 
 from __future__ import absolute_import, division, print_function

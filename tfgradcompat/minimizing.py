@@ -17,15 +17,15 @@ def value_and_gradients(f, xs, allow_unconnected=False):
   """The value of f and its gradients with respect to xs.
 
   Args:
-    f: a function that returns a tensor of floating or complex numbers; if that is no scalar, the gradients are those of the sum
-      of its elements. It is called as `f(*xs)` where `xs` is a list or tuple, as `f(xs)` where it is anything else, and as `f()`
-      if it takes no arguments: then it reads `xs` itself.
+    f: a function that returns a tensor of floating or complex numbers; if that is no scalar, the gradients are those
+      of the sum of its elements. It is called as `f(*xs)` where `xs` is a list or tuple, as `f(xs)` where it is
+      anything else, and as `f()` if it takes no arguments: then it reads `xs` itself.
     xs: tensors, variables or numpy arrays of floating or complex numbers: one of them or a nest.
     allow_unconnected: whether a gradient may be None because the value does not depend on it.
 
   Returns:
-    `(value, gradients)`; `gradients` has the structure of `xs` and holds tensors and IndexedSlices. In a graph they are computed
-    by `tf.gradients`, in eager mode and in functions with a tape.
+    `(value, gradients)`; `gradients` has the structure of `xs` and holds tensors and IndexedSlices. In a graph they
+    are computed by `tf.gradients`, in eager mode and in functions with a tape.
 
   Raises:
     TypeError: `f` is no function or does not return such a tensor, or `xs` holds something else.
@@ -68,23 +68,23 @@ def minimize(optimizer, loss, variables, transform=None, allow_unconnected=False
   """One step of an optimizer: computes the gradients of loss, changes them with transform, and applies them.
 
   Args:
-    optimizer: an optimizer of `tf.train` (`tf.compat.v1.train`) or of `tf.keras.optimizers` with `apply_gradients` (Keras 2 from
-      TensorFlow 1.14 on, Keras 3). If it scales losses, for mixed precision, that is taken care of: `transform` gets the
-      gradients of the loss itself.
+    optimizer: an optimizer of `tf.train` (`tf.compat.v1.train`) or of `tf.keras.optimizers` with `apply_gradients`
+      (Keras 2 from TensorFlow 1.14 on, Keras 3). If it scales losses, for mixed precision, that is taken care of:
+      `transform` gets the gradients of the loss itself.
     loss: a function without arguments that returns the loss, a tensor; in a graph it may be that tensor.
     variables: a variable, or a list of those that shall be changed.
-    transform: a function that takes a list of pairs (gradient, variable) and returns one, see `transforms`, or a list of such
-      functions. It may leave pairs out.
+    transform: a function that takes a list of pairs (gradient, variable) and returns one, see `transforms`, or a list
+      of such functions. It may leave pairs out.
     allow_unconnected: whether variables on which the loss does not depend are left alone. Else they are an error.
 
   Returns:
-    In a graph, the operation that takes the step, to be run in a session. In eager mode, and in functions, the step is taken at
-    once, and the value of the loss before it is returned. In a graph this call makes the slots of the optimizer: initialize
-    variables after it.
+    In a graph, the operation that takes the step, to be run in a session. In eager mode, and in functions, the step is
+    taken at once, and the value of the loss before it is returned. In a graph this call makes the slots of the
+    optimizer: initialize variables after it.
 
   Raises:
-    TypeError: the optimizer has no `apply_gradients`, `loss` is not what it must be, `variables` holds something else than
-      variables, or `transform` does not return a list of pairs of a gradient and one of the variables.
+    TypeError: the optimizer has no `apply_gradients`, `loss` is not what it must be, `variables` holds something else
+      than variables, or `transform` does not return a list of pairs of a gradient and one of the variables.
     ValueError: `variables` is empty or holds one twice, or there are gradients of None; the text names their variables.
     RuntimeError: inside of a function, before TensorFlow 1.8, or in eager mode before 1.5: there are no tapes.
 

@@ -6,8 +6,8 @@ from __future__ import absolute_import, division, print_function
 class Optimizers(object):
   """The part of `tensorflow_api.Api` that knows optimizers: those of `tf.train`, of Keras 2 and of Keras 3.
 
-  Keras 2 has two kinds: up to 2.10 (later called legacy) they are made for graphs too, the ones since 2.11 are like those of
-  Keras 3, which TensorFlow has from 2.16 on.
+  Keras 2 has two kinds: up to 2.10 (later called legacy) they are made for graphs too, the ones since 2.11 are like
+  those of Keras 3, which TensorFlow has from 2.16 on.
   """
 
   def _probe_optimizers(self, private):

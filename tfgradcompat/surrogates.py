@@ -1,7 +1,7 @@
 """Functions that have the gradient of another one: what `b(x) + tf.stop_gradient(f(x) - b(x))` is written for.
 
-That trick rounds, and gives NaN where `b(x)` is infinite. Here the value is that of `f`, bit for bit: `_instead` hands it
-through and sends the upstream gradient to `b(x)`, from where TensorFlow goes on by itself, to any order.
+That trick rounds, and gives NaN where `b(x)` is infinite. Here the value is that of `f`, bit for bit: `_instead` hands
+it through and sends the upstream gradient to `b(x)`, from where TensorFlow goes on by itself, to any order.
 """
 
 from __future__ import absolute_import, division, print_function
@@ -19,21 +19,21 @@ from . import tensorflow_api
 def straight_through(f):
   """A function with the values of f whose gradient with respect to its first argument is the upstream gradient, unchanged.
 
-  The straight-through estimator of Bengio, Leonard and Courville, "Estimating or Propagating Gradients Through Stochastic
-  Neurons for Conditional Computation" (2013), section 4. Can be used as a decorator.
+  The straight-through estimator of Bengio, Leonard and Courville, "Estimating or Propagating Gradients Through
+  Stochastic Neurons for Conditional Computation" (2013). Can be used as a decorator.
 
   Args:
     f: a function of a tensor `x` of floating or complex numbers, or of a nest of them, and of any other arguments, for
-      example `tf.round` or `tf.sign`. It returns a tensor of the shape and the kind of numbers of `x`, or as many in a nest.
-      `f` is not differentiated: other arguments, and variables that it reads, get no gradient.
+      example `tf.round` or `tf.sign`. It returns a tensor of the shape and the kind of numbers of `x`, or as many in a
+      nest. `f` is not differentiated: other arguments, and variables that it reads, get no gradient.
 
   Returns:
-    A function with the signature of `f` that returns what `f` returns. Its derivatives of second and higher order are 0.
+    A function with the signature of `f` that returns what `f` returns. Its higher derivatives are 0.
 
   Raises:
-    TypeError: `f` is not callable. The returned function raises TypeError where `x` holds no tensor of floating or complex
-      numbers or the result is no such tensor, and ValueError where the result has another shape or number of tensors. Where
-      static shapes do not tell, the gradient is an InvalidArgumentError when it runs.
+    TypeError: `f` is not callable. The returned function raises TypeError where `x` holds no tensor of floating or
+      complex numbers or the result is no such tensor, and ValueError where the result has another shape or number of
+      tensors. Where static shapes do not tell, the gradient is an InvalidArgumentError when it runs.
 
   Example:
     >>> rounded = straight_through(tf.round)
@@ -55,18 +55,18 @@ def surrogate(f, b):
 
   Args:
     f: a function. It is not differentiated.
-    b: a function that is called with the same arguments, whose result has the structure, the shapes and the kinds of numbers
-      of that of `f`. It may be infinite or NaN where `f` is not. Variables that it reads get their gradients, those that only
-      `f` reads get none.
+    b: a function that is called with the same arguments, whose result has the structure, the shapes and the kinds of
+      numbers of that of `f`. It may be infinite or NaN where `f` is not. Variables that it reads get their gradients,
+      those that only `f` reads get none.
 
   Returns:
-    A function with the signature of `f` that returns what `f` returns. Its derivatives of all orders are those of `b`, at
-    the arguments of the call.
+    A function with the signature of `f` that returns what `f` returns. Its derivatives of all orders are those of `b`,
+    at the arguments of the call.
 
   Raises:
-    TypeError: `f` or `b` is not callable. The returned function raises TypeError where the results hold no tensors of floating
-      or complex numbers or the kinds of their numbers differ, and ValueError where number or shape of their tensors
-      differ. Where static shapes do not tell, the gradient is an InvalidArgumentError when it runs.
+    TypeError: `f` or `b` is not callable. The returned function raises TypeError where the results hold no tensors of
+      floating or complex numbers or the kinds of their numbers differ, and ValueError where number or shape of their
+      tensors differ. Where static shapes do not tell, the gradient is an InvalidArgumentError when it runs.
 
   Example:
     >>> step = surrogate(lambda x: tf.cast(x > 0., tf.float32), tf.sigmoid)

@@ -1,8 +1,8 @@
 """Changes between computing gradients and applying them: what `minimize` takes as `transform`.
 
-A transform is a plain function that takes a list of pairs (gradient, variable) and returns one; write your own as you like.
-Each function here makes one. A gradient is a tensor, IndexedSlices (those of embeddings) or None, which stays None. IndexedSlices
-stay sparse: rows that occur more than once are added up first where that matters.
+A transform is a plain function that takes a list of pairs (gradient, variable) and returns one; write your own as you
+like. Each function here makes one. A gradient is a tensor, IndexedSlices (those of embeddings) or None, which stays
+None. IndexedSlices stay sparse: rows that occur more than once are added up first where that matters.
 
 Numbers may be given as tensors or variables too, which are read each time a step is taken.
 """
@@ -20,8 +20,8 @@ from . import tensorflow_api
 def clip_by_value(lo, hi):
   """A transform that brings each element of each gradient between `lo` and `hi`. NaN stays NaN.
 
-  IndexedSlices stay sparse where `lo` and `hi` are known to have 0 between them, else the rows that they do not name would
-  have to change as well, and they become dense.
+  IndexedSlices stay sparse where `lo` and `hi` are known to have 0 between them, else the rows that they do not name
+  would have to change as well, and they become dense.
 
   Args:
     lo: a number, or a scalar tensor or variable; may be -infinity.
@@ -145,16 +145,16 @@ def scale(factor):
 def add_noise(stddev, seed=None):
   """A transform that adds Gaussian noise, another one in each step, to all elements of all gradients.
 
-  Neelakantan et al., "Adding Gradient Noise Improves Learning for Very Deep Networks" (2015), equation (1). IndexedSlices
-  become dense, since every row gets noise.
+  Neelakantan et al., "Adding Gradient Noise Improves Learning for Very Deep Networks" (2015). IndexedSlices become
+  dense, since every row gets noise.
 
   Args:
     stddev: the standard deviation: a finite number that is not negative, or a scalar tensor or variable.
     seed: an integer, or None. Each gradient has a seed of its own that is made from it.
 
   Raises:
-    TypeError, ValueError: `stddev` is no such number, as far as it is known, or `seed` is no integer. The transform raises
-      TypeError for complex gradients.
+    TypeError, ValueError: `stddev` is no such number, as far as it is known, or `seed` is no integer. The transform
+      raises TypeError for complex gradients.
 
   Example:
     >>> noise = add_noise(0.)
@@ -188,8 +188,8 @@ def add_noise(stddev, seed=None):
 def skip_on_nan():
   """A transform that skips the step if any gradient holds NaN or infinity.
 
-  `minimize` then leaves everything as it is, variables, slots and counters of the optimizer. Used without `minimize`, it
-  gives gradients of zeros in that case, with which an optimizer that has momentum still moves.
+  `minimize` then leaves everything as it is, variables, slots and counters of the optimizer. Used without `minimize`,
+  it gives gradients of zeros in that case, with which an optimizer that has momentum still moves.
 
   Example:
     >>> skip = skip_on_nan()
