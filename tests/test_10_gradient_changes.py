@@ -304,13 +304,13 @@ def everything(x):
 @pytest.mark.clause("10.10")
 @pytest.mark.needs("control_flow")
 def test_in_control_flow(mode):
-    def f(x, y, z):
-        return [tf.cond(tf.reduce_sum(x) > 0., lambda: everything(x), lambda: x),
-                tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, 2. * everything(y)), [tf.constant(0), y])[1],
-                tf.map_fn(lambda z: z * everything(z), z)]
+    def loops(x, y):
+        return [tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, 2. * everything(x)), [tf.constant(0), x])[1],
+                tf.map_fn(lambda y: y * everything(y), y)]
 
     x = [1., 2.]
-    check(mode, f, [x, x, x], [[5., 5.], [100., 100.], [6., 12.]], value=[x, [4., 8.], [1., 4.]])
+    check(mode, lambda x: tf.cond(tf.reduce_sum(x) > 0., lambda: everything(x), lambda: x), [x], [[5., 5.]], value=x)
+    check(mode, loops, [x, x], [[100., 100.], [6., 12.]], value=[[4., 8.], [1., 4.]])
 
 
 @pytest.mark.clause("10.10")

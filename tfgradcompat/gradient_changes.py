@@ -184,7 +184,7 @@ def print_gradient(x, message="", summarize=3):
   """x, whose gradient is printed to stderr each time it is computed, once, in every mode.
 
   One line: the message and the gradients of all tensors in `x`. The numbers look as this TensorFlow prints them, with
-  `tf.print` from 1.12 on and `tf.Print` before. Up to 1.4 that one writes to TensorFlow's log, so the environment
+  `tf.print` where it has that, else `tf.Print`. Up to 1.4 that one writes to TensorFlow's log, so the environment
   variable TF_CPP_MIN_LOG_LEVEL must not silence it.
 
   Args:
