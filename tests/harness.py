@@ -246,6 +246,8 @@ class Mode(object):
         self.boolean_outputs = not self.in_function or self.tape_inside or VERSION >= (1, 13)
         # The functions of 1.5 and 1.6 cannot give back the IndexedSlices that a gradient inside them may be.
         self.sparse_gradients = not self.in_function or VERSION >= (1, 7)
+        # A step of an optimizer is taken where the tape is; one around a function sees only the loss that it gives back.
+        self.takes_steps = not self.tape_around or self.calls_directly
         self.last_sparse = None
         if self.in_graph:
             self.variable_kinds = ["ref"] + (["resource"] if HAS_RESOURCE else [])

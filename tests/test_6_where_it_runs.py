@@ -64,6 +64,25 @@ def test_cond_in_both_branches(mode, x, gradients):
 
 @pytest.mark.clause("6.1")
 @pytest.mark.needs("control_flow")
+def test_branches_and_loops_beside_each_other(mode):
+    # the operations of their bodies have the same names
+    @custom_grad
+    def five(x):
+        return x * 1., lambda dy: dy * 5.
+
+    def branches(x, y):
+        return [tf.cond(x > 0., lambda: ten(x), lambda: five(x)), tf.cond(y > 0., lambda: five(y), lambda: ten(y))]
+
+    def loops(x, y):
+        return [tf.while_loop(lambda i, _: i < 2, lambda i, x: (i + 1, f(x)), [tf.constant(0), x])[1] for f, x in ((ten, x), (five, y))]
+
+    # one after the other: in a function of 1.13 a branch beside a loop has a gradient of 0, decorated or not
+    check(mode, branches, [1., 1.], [10., 5.])
+    check(mode, loops, [1., 1.], [100., 25.])
+
+
+@pytest.mark.clause("6.1")
+@pytest.mark.needs("control_flow")
 @pytest.mark.parametrize("x, gradient", [(1., 10.), (-1., 30.), (5., 20.)])
 def test_case(mode, x, gradient):
     def program(x):

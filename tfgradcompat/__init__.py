@@ -6,12 +6,21 @@ TensorFlow. The way of the code: decorator.py, from top to bottom.
 
 from __future__ import absolute_import, division, print_function
 
+from . import transforms
 from .decorator import custom_grad
+from .gradient_changes import (
+    check_gradient, clip_gradient_by_norm, clip_gradient_by_value, clip_gradients_by_global_norm, print_gradient,
+    reverse_gradient, scale_gradient)
 from .guided import guided_backprop
+from .minimizing import minimize, value_and_gradients
 from .overriding import override_gradient
 from .py_func import py_func
 from .recomputing import recompute
 from .routes import route
+from .surrogates import straight_through, surrogate
 
-__all__ = ["custom_grad", "guided_backprop", "override_gradient", "py_func", "recompute", "route"]
+__all__ = [
+    "check_gradient", "clip_gradient_by_norm", "clip_gradient_by_value", "clip_gradients_by_global_norm", "custom_grad",
+    "guided_backprop", "minimize", "override_gradient", "print_gradient", "py_func", "recompute", "reverse_gradient", "route",
+    "scale_gradient", "straight_through", "surrogate", "transforms", "value_and_gradients"]
 __version__ = "0.1.0"

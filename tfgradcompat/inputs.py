@@ -105,6 +105,24 @@ def graph_of(api, arguments):
     yield
 
 
+def marks(api, x):
+  """Where `x` is an argument and a result too: for each tensor of the result, whether it is an input.
+
+  Numpy scalars are not, and become tensors in results.
+  """
+  if isinstance(x, api.Tensor):
+    return [True]
+  found = []
+
+  def visit(leaf):
+    is_input = api.kind(leaf) is not kinds.OTHER
+    if is_input or isinstance(leaf, api.np.generic):
+      found.append(is_input)
+    return leaf
+  nests.rebuild(x, visit)
+  return found
+
+
 class _Reader(object):
   """Reads values one after the other and notes what it finds."""
 

@@ -18,6 +18,8 @@ from . import differentiation
 from . import errors
 from . import hooks
 from . import leaves
+from . import operations
+from . import optimizers
 from . import python_ops
 
 _PACKAGE = __name__.rpartition(".")[0] + "."
@@ -61,7 +63,8 @@ def _private(name):
     return None
 
 
-class Api(leaves.Leaves, python_ops.PythonOps, hooks.Hooks, differentiation.Differentiation):
+class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_ops.PythonOps, hooks.Hooks,
+          differentiation.Differentiation):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -84,6 +87,8 @@ class Api(leaves.Leaves, python_ops.PythonOps, hooks.Hooks, differentiation.Diff
     self._probe_carriers()
     self._probe_autograph()
     self._probe_leaves(_private)
+    self._probe_operations()
+    self._probe_optimizers(_private)
     self._probe_python_ops(_private)
     self._probe_hooks(_private)
     self._probe_differentiation(_private)
