@@ -54,7 +54,7 @@ def steps(mode, optimizer, loss, variables, feeds, **options):
     made, one = [v.make(mode) for v in variables], optimizer()
     step = lambda fed: minimize(one, lambda: loss(fed, *made), made, **options)
     if mode.in_function:
-        step = compiled_function(step)
+        step = compiled_function(step, mode.autograph)
     for feed in feeds:
         before = loss(tf.constant(feed), *made)
         np.testing.assert_allclose(as_numpy(step(tf.constant(feed))), as_numpy(before))
@@ -271,7 +271,7 @@ def test_numbers_of_transforms_are_read_each_time(mode):
     w, norm = variable(0., name="w").make(mode), variable(1., name="norm", trainable=False).make(mode)
     sgd = v1.train.GradientDescentOptimizer(1.)
     step = lambda: minimize(sgd, lambda: 100. * value_of(w), [w], transforms.clip_by_norm(norm))
-    step = compiled_function(step) if mode.in_function else step
+    step = compiled_function(step, mode.autograph) if mode.in_function else step
     step()
     norm.assign(2.)
     step()

@@ -255,7 +255,7 @@ def test_an_exception_in_the_block_passes_unchanged(mode):
 @pytest.mark.skipif(not HAS_FUNCTION, reason="no tf.function")
 @building
 def test_a_function_that_is_called_in_the_block_is_an_error(mode):
-    inner = compiled_function(tf.nn.relu)
+    inner = compiled_function(tf.nn.relu, mode.autograph)
 
     def program(x):
         with override_gradient({"Relu": times(2.)}):
