@@ -36,16 +36,13 @@ def clipped_by_global_norm(api, gradients, norm):
 
 
 def _factor(api, total, norm):
-  """What brings a length, of which `total` is the square, down to `norm`; 1 if it is not longer.
+  """What brings a length, of which `total` is the square, down to `norm`; exactly 1 if it is not longer, NaN stays NaN.
 
   The root is taken of numbers above 0 only, since its derivative at 0 would spoil second derivatives.
   """
   tf, dtype = api.tf, total.dtype
-  norm = api.number(norm, dtype)
-  fits = tf.less_equal(total, norm * norm)
-  one = api.number(1., dtype)
-  length = tf.sqrt(api.v1.where(fits, one, total))
-  return api.v1.where(fits, one, norm / length)
+  length = tf.sqrt(tf.maximum(total, api.number(api.np.finfo(dtype.as_numpy_dtype).tiny, dtype)))
+  return tf.minimum(api.number(norm, dtype) / length, api.number(1., dtype))
 
 
 def _times(api, gradient, factor):
