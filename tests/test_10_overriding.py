@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from harness import HAS_FUNCTION, KERAS_3, VERSION, check, compiled_function, gradients_of, same, v1
+from harness import HAS_FUNCTION, KERAS_3, VERSION, check, compiled_function, gradients_of, right_or_error, same, v1
 from tfgradcompat import custom_grad, guided_backprop, override_gradient
 
 ops = __import__("tensorflow.python.framework.ops", fromlist=["_gradient_registry"])
@@ -87,7 +87,9 @@ def test_zeros_for_an_output_that_the_loss_does_not_use(mode):
         with override_gradient({"Unpack": lambda op, *dys: tf.stack([dy * 2. + 1. for dy in dys])}):
             return tf.unstack(x)[1]
 
-    check(mode, program, [[1., 2.]], [[1., 3.]], value=2.)
+    # Functions of 1.8 to 1.10 with the tape inside fail on it, in the second such function: see the README.
+    right_or_error(VERSION >= (1, 11) or not mode.tape_inside, lambda: check(
+        mode, program, [[1., 2.]], [[1., 3.]], value=2.))
 
 
 @pytest.mark.clause("10.24")
