@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from harness import HAS_FUNCTION, KERAS_3, VERSION, check, compiled_function, gradients_of, same, v1
+from harness import HAS_FUNCTION, KERAS_3, VERSION, check, compiled_function, gradients_of, right_or_error, same, v1
 from tfgradcompat import custom_grad, guided_backprop, override_gradient
 
 ops = __import__("tensorflow.python.framework.ops", fromlist=["_gradient_registry"])
@@ -19,10 +19,7 @@ ops = __import__("tensorflow.python.framework.ops", fromlist=["_gradient_registr
 building = pytest.mark.needs("builds")
 # 1.14 to 2.0 do not let us into the bodies of loops and branches that are functions.
 BODIES = VERSION < (1, 14) or VERSION >= (2, 1)
-
-
-def times(factor):
-    return lambda op, dy: dy * factor
+times = lambda factor: lambda op, dy: dy * factor
 
 
 # -------------------------------------------------------------------------------------------------- 10.24 what is overridden
@@ -35,7 +32,7 @@ def test_operations_of_the_block_and_only_those(mode):
             inside = tf.nn.relu(x)
         return before + inside * 2. + tf.nn.relu(x) * tf.tanh(tf.zeros([2]))
 
-    check(mode, program, [[-1., 2.]], [[5., 8. + 5.]], value=[0., 6.], upstream=[[4., 8.]], rtol=1e-6)
+    check(mode, program, [[-1., 2.]], [[5., 8. + 5.]], value=[0., 6.], upstream=[[4., 8.]])
 
 
 @pytest.mark.clause("10.24")
@@ -87,7 +84,9 @@ def test_zeros_for_an_output_that_the_loss_does_not_use(mode):
         with override_gradient({"Unpack": lambda op, *dys: tf.stack([dy * 2. + 1. for dy in dys])}):
             return tf.unstack(x)[1]
 
-    check(mode, program, [[1., 2.]], [[1., 3.]], value=2.)
+    # Functions of 1.8 to 1.10 with the tape inside fail on it, in the second such function: see the README.
+    right_or_error(VERSION >= (1, 11) or not mode.tape_inside, lambda: check(
+        mode, program, [[1., 2.]], [[1., 3.]], value=2.))
 
 
 @pytest.mark.clause("10.24")

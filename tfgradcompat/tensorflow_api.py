@@ -267,7 +267,8 @@ class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_op
     It is under `name` unless another thread was faster.
     """
     if not _leads_to(self.registry.get(name), backward):
-      name = next((n for n, entry in list(self.registry.items()) if _leads_to(entry, backward)), None)
+      # The names only: making pairs may start the garbage collector, which may change the registry meanwhile.
+      name = next((n for n in list(self.registry) if _leads_to(self.registry.get(n), backward)), None)
     self.registry.pop(name, None)
 
   # ---- tapes
