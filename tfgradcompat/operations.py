@@ -11,9 +11,10 @@ class Operations(object):
   """The part of `tensorflow_api.Api` that makes operations."""
 
   def _probe_operations(self):
-    # Came with 1.11 or 1.12. Before, `Print`: it shows complex numbers as "?", and up to 1.4 it writes to TensorFlow's log, which
-    # TF_CPP_MIN_LOG_LEVEL=1 silences. Can go with TF 1.11.
-    self._print = getattr(self.tf, "print", None)
+    # Came with 1.11 or 1.12; in 1.9 it is another name of `Print`. That one shows complex numbers as "?", and up to 1.4 it writes to
+    # TensorFlow's log, which TF_CPP_MIN_LOG_LEVEL=1 silences. Can go with TF 1.11.
+    found = getattr(self.tf, "print", None)
+    self._print = None if found is getattr(self.tf, "Print", None) else found
     self.print_is_logged = self.version <= (1, 4)
 
   # ---- numbers

@@ -266,7 +266,8 @@ class Code(object):
     api, results = self.api, self.dtypes
 
     def run(*args):
-      arrays = self.run(*[_plain(api.np.asarray, a, d) for a, d in zip(args, dtypes)])
+      # Copies: the arrays share the memory of tensors, which nobody may change, and a result that still does blocks 1.2 for ever.
+      arrays = self.run(*[_plain(api.np.array, a, d) for a, d in zip(args, dtypes)])
       return [a if api.crossing(d) == d else a.astype(api.crossing(d).as_numpy_dtype) for a, d in zip(arrays, results)]
     return run
 
