@@ -76,7 +76,7 @@ def test_what_is_marked_once_runs_in_the_first_setup_only(tmp_path):
     # the conftest.py of the tests, without the TensorFlow that it imports
     with open(os.path.join(cell.REPOSITORY, "tests", "conftest.py")) as stream:
         (tmp_path / "conftest.py").write_text(stream.read())
-    stub = "class tf: __version__ = '2.0'\nSETUP, MODES = '', []\n"
+    stub = "class tf: __version__ = '2.0'\nSETUP, MODES, VERSION = '', [], (2, 0)\n"
     (tmp_path / "harness.py").write_text(stub)
     arguments = ["--setup", "eager", "--setup", "override", "--confcutdir", str(tmp_path)]
     status, setups, output = run(tmp_path, text, *arguments)
