@@ -85,7 +85,8 @@ def test_functions_are_freed_and_the_registry_does_not_grow(mode):
     for _ in range(GRAPHS // 2):
         build()
     gc.collect()
-    assert [graph for graph in found if graph() is not None] == []
+    if VERSION >= (1, 15) or mode.tape_inside:  # 1.14 itself keeps every function with the tape outside
+        assert [graph for graph in found if graph() is not None] == []
     assert registered() - before == set()
 
 
