@@ -34,7 +34,8 @@ def ten(x):
 
 
 def registered():
-    return set(ops._gradient_registry._registry)
+    """The names in TensorFlow's registry but those that 1.14 enters for each of its functions."""
+    return set(name for name in ops._gradient_registry._registry if "PartitionedCall" not in name)
 
 
 # ------------------------------------------------------------------------------------------------------- 8.1, 8.2 graphs
