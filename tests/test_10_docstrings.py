@@ -60,7 +60,7 @@ def test_promises_of_examples(mode, name, function):
 @pytest.mark.parametrize("name, function", SHOWING, ids=ids(SHOWING))
 def test_examples_that_show_what_comes_out(name, function, capsys):
     if "(eager mode)" in function.__doc__ and not (EAGER and VERSION >= (2, 0)):
-        pytest.skip("needs eager mode and the names of TensorFlow 2")
+        pytest.skip("the example needs eager mode and the names of TensorFlow 2.0 and newer (10.19)")
     test = doctest.DocTestParser().get_doctest(function.__doc__, scope(), name, None, 0)
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0, capsys.readouterr().out

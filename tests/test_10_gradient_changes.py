@@ -137,7 +137,7 @@ def assert_changed(mode, dtype):
 
 @pytest.mark.clause("10.2")
 @directly
-@pytest.mark.skipif(not HAS_BFLOAT16, reason="TensorFlow lacks kernels for bfloat16")
+@pytest.mark.skipif(not HAS_BFLOAT16, reason="TensorFlow 0.12-1.15 lacks kernels for bfloat16 (10.1)")
 def test_changes_in_bfloat16(mode):
     def f(*xs):
         return [tf.cast(f(tf.cast(x, tf.bfloat16)), tf.float32) for f, x in zip(CHANGES.values(), xs)]
@@ -250,7 +250,7 @@ def test_the_global_norm_of_several_shapes_and_dtypes(mode):
 
 # ------------------------------------------------------------------------------------------------------------- 10.6 printing
 @pytest.mark.clause("10.6")
-@pytest.mark.skipif(VERSION <= (1, 4), reason="tf.Print goes to TensorFlow's log, which is off here: see the next test")
+@pytest.mark.skipif(VERSION <= (1, 4), reason="tf.Print of TensorFlow 0.12-1.4 goes to its log, which is off here: see the next test (10.6)")
 def test_printed_once_to_stderr_when_the_gradient_is_computed(mode, capfd):
     def f(x, z):
         x, z = print_gradient([x, z], "look here:")
@@ -267,7 +267,7 @@ def test_printed_once_to_stderr_when_the_gradient_is_computed(mode, capfd):
 
 
 @pytest.mark.clause("10.6")
-@pytest.mark.skipif(VERSION > (1, 4), reason="the test before")
+@pytest.mark.skipif(VERSION > (1, 4), reason="the test before is that of TensorFlow 1.5 and newer (10.6)")
 def test_printed_to_the_log_of_old_releases():
     code = ("import tensorflow as tf; from tfgradcompat import print_gradient; x = tf.constant([1., 2.]);"
             "g = tf.gradients(print_gradient(x, 'look here:') * 3., x); s = tf.Session(); s.run(x); s.run(g)")
@@ -279,7 +279,7 @@ def test_printed_to_the_log_of_old_releases():
 
 
 @pytest.mark.clause("10.6")
-@pytest.mark.skipif(VERSION <= (1, 4), reason="tf.Print goes to TensorFlow's log, which is off here")
+@pytest.mark.skipif(VERSION <= (1, 4), reason="tf.Print of TensorFlow 0.12-1.4 goes to its log, which is off here (10.6)")
 def test_printing_says_how_much(mode, capfd):
     mode.gradients(lambda x: print_gradient(x, summarize=-1), np.arange(5, dtype=np.float32), upstream=[[5., 6., 7., 8., 9.]])
     assert "[5 6 7 8 9]" in capfd.readouterr().err

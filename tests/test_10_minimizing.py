@@ -115,7 +115,7 @@ def test_without_momentum_and_with_an_own_transform(mode):
 @pytest.mark.clause("10.14")
 def test_a_function_is_as_good_as_a_tensor_in_a_graph():
     if "graph" not in [mode.name for mode in MODES]:
-        pytest.skip("graphs under eager execution from 1.9 on")
+        pytest.skip("TensorFlow 1.5-1.8 has no graphs under eager execution (10.14)")
     with tf.Graph().as_default() as graph:
         w = v1.get_variable("w", initializer=1.)
         step = minimize(v1.train.GradientDescentOptimizer(0.1), lambda: 3. * w, w)
@@ -130,7 +130,7 @@ def test_a_function_is_as_good_as_a_tensor_in_a_graph():
 @takes_steps
 def test_a_gradient_of_none_is_an_error_that_names_the_variable(mode):
     if not mode.unconnected_variables:
-        pytest.skip("TensorFlow itself fails")
+        pytest.skip("functions of TensorFlow 1.8-1.10 with the tape inside fail on a variable without a gradient (10.18)")
     sgd = lambda: v1.train.GradientDescentOptimizer(0.1)
     loss = lambda fed, w, lonely: squared(fed, w)
     both = [variable(1., name="w"), variable(1., name="lonely")]
@@ -252,7 +252,7 @@ def test_noise(mode):
 @takes_steps
 def test_numbers_of_transforms_are_read_each_time(mode):
     if mode.in_function and not mode.unconnected_variables:
-        pytest.skip("TensorFlow itself fails")
+        pytest.skip("functions of TensorFlow 1.8-1.10 with the tape inside fail on a variable without a gradient (10.15)")
 
     def loss(fed, w):
         return 100. * fed * value_of(w)

@@ -251,7 +251,7 @@ def test_an_exception_in_the_block_passes_unchanged(mode):
 
 
 @pytest.mark.clause("10.25")
-@pytest.mark.skipif(not HAS_FUNCTION, reason="no tf.function")
+@pytest.mark.skipif(not HAS_FUNCTION, reason="tf.function came with TensorFlow 1.14 (10.25)")
 @building
 def test_a_function_that_is_called_in_the_block_is_an_error(mode):
     inner = compiled_function(tf.nn.relu, mode.autograph)
@@ -362,11 +362,11 @@ def model_of(kind):
 
 
 @pytest.mark.clause("10.27")
-@pytest.mark.skipif(VERSION < (1, 13), reason="the layers of Keras before 1.13 do not run in every mode")
+@pytest.mark.skipif(VERSION < (1, 13), reason="the layers of Keras do not run in every mode of TensorFlow 0.12-1.12 (10.27)")
 @pytest.mark.parametrize("kind_of_model", ["activation", "layer", "nested"])
 def test_a_model_that_has_been_built(mode, kind_of_model):
     if mode.in_graph and KERAS_3:
-        pytest.skip("Keras 3 has no graphs")
+        pytest.skip("Keras 3, that of TensorFlow 2.16 and newer, has no graphs (10.27)")
     made = []
     if not mode.in_graph:
         made.append(model_of(kind_of_model))
@@ -392,7 +392,7 @@ def test_what_is_no_model(model, exception, text):
 
 
 @pytest.mark.clause("10.27")
-@pytest.mark.skipif(VERSION < (1, 13), reason="as above")
+@pytest.mark.skipif(VERSION < (1, 13), reason="the layers of Keras do not run in every mode of TensorFlow 0.12-1.12 (10.27)")
 def test_a_model_without_rectifiers():
     model = tf.keras.Sequential([tf.keras.layers.Dense(1, activation="tanh")])
     with pytest.raises(ValueError, match="has no rectifier among its layers"):

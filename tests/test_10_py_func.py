@@ -336,7 +336,7 @@ def test_gradients_that_are_wrong(mode, returned, text):
 # ---------------------------------------------------------------------------------------------------- 10.23 graphs and memory
 @pytest.mark.clause("10.23")
 @pytest.mark.needs("in_graph")
-@pytest.mark.skipif(VERSION < (1, 1), reason="such a graph cannot be imported at all: see the README")
+@pytest.mark.skipif(VERSION < (1, 1), reason="TensorFlow 0.12 and 1.0 cannot import such a graph at all (10.23)")
 def test_an_exported_graph_runs_no_other_code(mode):
     """As in another process: the functions of the first graph are gone, and there are others."""
     def build(factor):

@@ -15,7 +15,7 @@ if VERSION >= (1, 13):
     stateless_uniform = tf.random.stateless_uniform
 elif VERSION >= (1, 4):
     stateless_uniform = __import__("tensorflow.contrib.stateless", fromlist=["x"]).stateless_random_uniform
-needs_stateless = pytest.mark.skipif(VERSION < (1, 4), reason="no stateless random numbers")
+needs_stateless = pytest.mark.skipif(VERSION < (1, 4), reason="TensorFlow 0.12-1.3 has no stateless random numbers (10.30)")
 
 
 def square_of_sine(x):
@@ -203,7 +203,7 @@ def test_the_backward_pass_takes_nothing_from_the_first_run(mode):
 
 
 @pytest.mark.clause("10.29")
-@pytest.mark.skipif(VERSION < (2, 9), reason="what XLA makes of it cannot be seen before")
+@pytest.mark.skipif(VERSION < (2, 9), reason="before TensorFlow 2.9 it cannot be seen what XLA makes of it (10.29)")
 @pytest.mark.needs("autograph", "tape_inside")
 def test_xla_does_not_merge_the_two_runs(mode):
     def count(f):
@@ -265,7 +265,7 @@ def test_without_a_seed_random_numbers_are_an_error(mode, f):
 
 
 @pytest.mark.clause("10.30")
-@pytest.mark.skipif(VERSION < (2, 0), reason="no such generators")
+@pytest.mark.skipif(VERSION < (2, 0), reason="random generators came with TensorFlow 2.0 (10.30)")
 @pytest.mark.needs("autograph")
 def test_generators_with_a_state_are_an_error(mode):
     made = []

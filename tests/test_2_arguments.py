@@ -95,7 +95,7 @@ def test_tensors_in_star_star_kwargs_come_by_name(mode):
 
 
 @pytest.mark.clause("2.1")
-@pytest.mark.skipif(PY2, reason="keyword-only arguments are Python 3 syntax (2.1)")
+@pytest.mark.skipif(PY2, reason="keyword-only arguments are no syntax of Python 2, on TensorFlow 0.12-2.1 (2.1)")
 def test_keyword_only_arguments_keep_the_order_of_the_signature(mode):
     scope = {"custom_grad": custom_grad}
     exec("@custom_grad\n"

@@ -46,7 +46,7 @@ def test_captured_variable(mode, kind, form):
 
 
 @pytest.mark.clause("5.1")
-@pytest.mark.skipif(PY2, reason="keyword-only arguments are Python 3 syntax (5.1)")
+@pytest.mark.skipif(PY2, reason="keyword-only arguments are no syntax of Python 2, on TensorFlow 0.12-2.1 (5.1)")
 def test_keyword_only_variables(mode):
     scope = {}
     exec("def make(w):\n"

@@ -16,7 +16,7 @@ from tfgradcompat import custom_grad
 
 # Before 1.4 the carrier is a function, and what TensorFlow imports of it has lost its gradient.
 IMPORTS = VERSION >= (1, 4)
-imports = pytest.mark.skipif(not IMPORTS, reason="TensorFlow 0.12-1.3 cannot import the carrier: see the test of 8.4's errors")
+imports = pytest.mark.skipif(not IMPORTS, reason="TensorFlow 0.12-1.3 cannot import the carrier: see the test of its errors (8.4)")
 
 
 @custom_grad
@@ -206,7 +206,7 @@ def test_another_function_of_the_same_name_is_not_taken_for_it(mode):
 
 @pytest.mark.clause("8.4")
 @pytest.mark.needs("in_graph")
-@pytest.mark.skipif(IMPORTS, reason="8.4 holds from TensorFlow 1.4 on")
+@pytest.mark.skipif(IMPORTS, reason="from TensorFlow 1.4 on the gradient is there (8.4)")
 def test_an_old_release_fails_rather_than_take_the_true_gradient(mode):
     meta_graph = exported(ten)
     with tf.Graph().as_default():

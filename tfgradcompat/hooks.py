@@ -132,7 +132,7 @@ class Hooks(object):
     if self._context is not None and hasattr(self._context.context(), "get_function_def"):
       try:
         return self._context.context().get_function_def(name)
-      except Exception:  # not the name of a function: TensorFlow has a type of error for that in each release
+      except self.tf.errors.NotFoundError:  # not the name of a function
         pass
     return None
 

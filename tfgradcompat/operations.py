@@ -15,7 +15,6 @@ class Operations(object):
     # TensorFlow's log, which TF_CPP_MIN_LOG_LEVEL=1 silences. Can go with TF 1.11.
     found = getattr(self.tf, "print", None)
     self._print = None if found is getattr(self.tf, "Print", None) else found
-    self.print_is_logged = self.version <= (1, 4)
 
   # ---- numbers
 
