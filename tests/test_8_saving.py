@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 from harness import HAS_RESOURCE, VERSION, get_variable, gradients_of, new_session, v1
-from tfgradcompat import custom_grad
+from tfgradcompat import custom_grad, recompute
 
 # Before 1.4 the carrier is a function, and what TensorFlow imports of it has lost its gradient.
 IMPORTS = VERSION >= (1, 4)
@@ -55,6 +55,19 @@ def with_variable(x):
 def with_state(x):
     w = v1.get_variable("state", [], v1.float32, trainable=False)
     return x * w, lambda dy: 10. * dy
+
+
+@custom_grad
+def with_keywords(x, **options):
+    return x * options["scale"], lambda dy: options["factor"] * dy
+
+
+RESULTS = [1]
+
+
+@custom_grad
+def changing(x):
+    return [x * 2.] * RESULTS[0], lambda *dys: 10. * sum(dys)
 
 
 class Layer(object):
@@ -100,6 +113,7 @@ CALLS = [
     (lambda x: mixed(x, scale=2., options={"k": (2., 3), "name": "text", "dtype": tf.float32, "none": None})["a"], 14.),
     (lambda x: (lambda o: o["a"] + o["b"][1])(mixed(
         x, 2, {"k": [np.float32(3.)], "name": "text", "dtype": tf.float32, "none": None}, x, x)), 21. + 33.),
+    (lambda x: with_keywords(x, scale=2., factor=9.), 9.),
     (lambda x: tf.cond(x > 0., lambda: ten(x), lambda: x), 10.),
 ]
 
@@ -107,7 +121,7 @@ CALLS = [
 @imports
 @pytest.mark.clause("8.4")
 @pytest.mark.needs("in_graph")
-@pytest.mark.parametrize("call, gradient", CALLS, ids=["plain", "keyword", "twice", "default", "options", "more", "branch"])
+@pytest.mark.parametrize("call, gradient", CALLS, ids=["plain", "keyword", "twice", "default", "options", "more", "keywords", "branch"])
 @pytest.mark.parametrize("scope", [None, "scope"], ids=["plain", "scope"])
 def test_an_imported_meta_graph_has_the_gradient(mode, call, gradient, scope):
     meta_graph = exported(call)
@@ -178,7 +192,8 @@ def test_training_goes_on_with_what_was_saved(mode, tmpdir):
     (with_variable, LookupError, ["with_variable", "'w:0'", "as arguments"]),
     (with_state, LookupError, ["with_state", "'state", "as arguments"]),
     (noisy, RuntimeError, ["noisy", "random"]),
-], ids=["nested", "lambda", "object", "variable", "state", "random"])
+    (recompute(ten), LookupError, ["ten", "not known in this process"]),
+], ids=["nested", "lambda", "object", "variable", "state", "random", "recompute"])
 def test_what_cannot_be_made_again_is_an_error(mode, call, error, words):
     meta_graph = exported(call)
     with tf.Graph().as_default():
@@ -186,6 +201,18 @@ def test_what_cannot_be_made_again_is_an_error(mode, call, error, words):
         with pytest.raises(error) as caught:
             gradients_of(y, [x])
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+@imports
+@pytest.mark.clause("8.4")
+@pytest.mark.needs("in_graph")
+def test_a_function_that_has_changed_since_is_an_error(mode, monkeypatch):
+    meta_graph = exported(lambda x: changing(x)[0])
+    monkeypatch.setitem(RESULTS, 0, 2)
+    with tf.Graph().as_default():
+        x, y = imported(meta_graph)
+        with pytest.raises(LookupError, match="other results"):
+            gradients_of(y, [x])
 
 
 @imports
