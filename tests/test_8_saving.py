@@ -62,12 +62,12 @@ def with_keywords(x, **options):
     return x * options["scale"], lambda dy: options["factor"] * dy
 
 
-RESULTS = [1]
+RESULTS = {"count": 1}
 
 
 @custom_grad
 def changing(x):
-    return [x * 2.] * RESULTS[0], lambda *dys: 10. * sum(dys)
+    return [x * 2.] * RESULTS["count"], lambda *dys: 10. * sum(dys)
 
 
 class Layer(object):
@@ -208,7 +208,7 @@ def test_what_cannot_be_made_again_is_an_error(mode, call, error, words):
 @pytest.mark.needs("in_graph")
 def test_a_function_that_has_changed_since_is_an_error(mode, monkeypatch):
     meta_graph = exported(lambda x: changing(x)[0])
-    monkeypatch.setitem(RESULTS, 0, 2)
+    monkeypatch.setitem(RESULTS, "count", 2)
     with tf.Graph().as_default():
         x, y = imported(meta_graph)
         with pytest.raises(LookupError, match="other results"):
