@@ -11,12 +11,16 @@ and the package chooses its route once per process. The tests see it as TEST_SET
     override   as graph on 1.x and as eager on 2.x, through the package's other
                route, forced by TFGRADCOMPAT_ROUTE        (1.7 and newer)
 
+Each setup has two processes, one for the tests of the ready-made functions (test_10_*): what a
+process compiles, TensorFlow keeps, and up to 1.12 each new function copies all of it.
+
 This file runs on every Python of the matrix, 2.7 included, with the cell's own pytest.
 What is tested is the installed package: the checkout is not on sys.path.
 """
 from __future__ import print_function
 
 import argparse
+import glob
 import json
 import os
 import platform
@@ -33,6 +37,7 @@ SETUPS = ("graph", "eager", "override")
 # Not "python -m pytest", which puts the current folder on sys.path. With -c that is done
 # too, but the current folder is then an empty one.
 PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+NO_TESTS = 5  # pytest's exit status where it found none to run
 
 
 def tensorflow_version():
@@ -69,7 +74,27 @@ def environment(setup, first=True):
     return env
 
 
+def parts(tests):
+    """The files in the folder `tests` that share a process, as lists."""
+    files = sorted(glob.glob(os.path.join(tests, "test_*.py")))
+    ready_made = [file for file in files if os.path.basename(file).startswith("test_10_")]
+    return [part for part in ([f for f in files if f not in ready_made], ready_made) if part] or [[tests]]
+
+
 def run(setup, tests, arguments, first=True):
+    """The counts of a setup, of all its processes together."""
+    found = [run_pytest(setup, part, arguments, first) for part in parts(tests)]
+    counts = found[0]
+    for other in found[1:]:
+        counts["patterns"].update(other.pop("patterns"))
+        statuses = [counts.pop("status"), other.pop("status")]
+        counts = dict(counts, **dict((key, round(counts[key] + n, 1)) for key, n in other.items()))
+        # Where a part has none of the tests that were asked for, the other tells.
+        counts["status"] = next((status for status in statuses if status not in (0, NO_TESTS)), 0)
+    return counts
+
+
+def run_pytest(setup, files, arguments, first):
     """Runs pytest once and returns its counts."""
     print("==== setup %s" % setup)
     sys.stdout.flush()
@@ -77,7 +102,7 @@ def run(setup, tests, arguments, first=True):
     started = time.time()
     try:
         junit = os.path.join(folder, "junit.xml")
-        command = [sys.executable, "-c", PYTEST, tests, "--rootdir", REPOSITORY]
+        command = [sys.executable, "-c", PYTEST] + files + ["--rootdir", REPOSITORY]
         command += ["-rfE", "-p", "no:cacheprovider", "--basetemp", os.path.join(folder, "tmp")]
         command += ["--junitxml", junit] + arguments
         here = os.path.join(folder, "empty")
@@ -94,6 +119,7 @@ def run(setup, tests, arguments, first=True):
 def read_junit(path):
     """Counts from pytest's XML file; all zero when it was not written."""
     counts = dict.fromkeys(["passed", "failed", "skipped", "errors"], 0)
+    counts["patterns"] = {}  # {pattern: {mode: whether it passed}}: see ci/patterns.py
     if os.path.exists(path):
         # Before pytest 5.1 the root is itself the suite; iter() finds it there too.
         for suite in xml.etree.ElementTree.parse(path).getroot().iter("testsuite"):
@@ -102,7 +128,12 @@ def read_junit(path):
             counts["skipped"] += int(suite.get("skipped", 0))
         for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
             kinds = set(child.tag for child in case)
-            counts["passed"] += not kinds & {"failure", "error", "skipped"}
+            passed = not kinds & {"failure", "error", "skipped"}
+            counts["passed"] += passed
+            properties = dict((p.get("name"), p.get("value")) for p in case.iter("property"))
+            if "pattern" in properties:
+                modes = counts["patterns"].setdefault(properties["pattern"], {})
+                modes[properties["mode"]] = passed and modes.get(properties["mode"], True)
     return counts
 
 

@@ -83,8 +83,8 @@ def excerpt(path):
     shown = []
     for setup, part in parts:
         found = names(part)
-        if not found and not setup:
-            continue  # the installation
+        if not found and (not setup or has_passed(part)):
+            continue  # the installation, or one of two processes
         shown.append("==== setup %s" % setup if setup else "====")
         if not found:
             shown += [line for line in part if line not in verdicts][-LINES:]
@@ -96,7 +96,7 @@ def excerpt(path):
 
 
 def by_setup(log):
-    """`(setup, lines)` for each setup of a log, after the lines before the first, whose setup is None."""
+    """`(setup, lines)` for each process of a log, after the lines before the first, whose setup is None."""
     parts = [(None, [])]
     for line in log:
         if SETUP.match(line):
@@ -104,6 +104,12 @@ def by_setup(log):
         else:
             parts[-1][1].append(line)
     return parts
+
+
+def has_passed(part):
+    """Whether pytest came to its end and has something to say that is not a failure."""
+    headings = [HEADING.match(line).group(1) for line in part if HEADING.match(line)]
+    return bool(headings and re.search(r"\d+ passed", headings[-1]) and " failed" not in headings[-1])
 
 
 def names(part):

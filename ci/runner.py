@@ -8,6 +8,7 @@ import argparse
 import functools
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -35,7 +36,7 @@ def parse(argv):
     parser.add_argument("--testers", type=int, default=2, help="cells tested at the same time")
     parser.add_argument("--keep-gb", type=float, default=8, help="disk for kept environments")
     parser.add_argument("--tests", help="another folder of tests")
-    parser.add_argument("--pytest", default="", help='more arguments, as in --pytest="-x -k name"')
+    parser.add_argument("--pytest", default="", help="""more arguments, as in --pytest="-x -k 'a or b'" """)
     return parser.parse_args(argv)
 
 
@@ -83,7 +84,7 @@ class Run:
         started = time.monotonic()
         note, status = "", 1
         try:
-            status = self._run(cell.name, command + self.options.pytest.split())
+            status = self._run(cell.name, command + shlex.split(self.options.pytest))
         except processes.TimedOut as error:
             note = str(error)
         finally:

@@ -18,15 +18,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import harness
 
-# Section 10 is new. Its tests have passed on these releases and shall run on all; on 1.9 to 1.12 they need a process of their own,
-# since each function makes all others of the process dearer there. The README says the same.
-SECTION_10 = [(0, 12), (1, 3), (1, 4), (1, 8), (1, 15), (2, 1), (2, 6), (2, 12), (2, 16), (2, 20), (2, 22)]
-collect_ignore_glob = [] if harness.VERSION in SECTION_10 else ["test_10_*.py"]
-
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "clause(number): the clause of docs/contract.md that the test checks")
     config.addinivalue_line("markers", "once: the set-up changes nothing, so run only in a cell's first (ci/cell.py says which it is)")
+    config.addinivalue_line("markers", "pattern(name): a row of the README's table of patterns, which ci/patterns.py makes")
     config.addinivalue_line("markers", "needs(attribute, ...): run only in the modes that have these attributes of a mode")
     # AutoGraph on Python 3.13: thousands of them cost seconds and bury the log.
     config.addinivalue_line("filterwarnings", "ignore:.*got an unexpected keyword argument:DeprecationWarning:gast")
@@ -44,6 +40,9 @@ def pytest_generate_tests(metafunc):
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        for mark in item.iter_markers("pattern"):
+            item.user_properties += [("pattern", mark.args[0]), ("mode", item.callspec.params["mode"].name)]
     if os.environ.get("TEST_LATER_SETUP"):
         once = [item for item in items if next(item.iter_markers("once"), None)]
         config.hook.pytest_deselected(items=once)

@@ -1,6 +1,7 @@
 """The program inside a cell: the right setups, and red when nothing was tested."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -21,7 +22,7 @@ def test_it():
 
 def run(tmp_path, text, *arguments):
     tests = tmp_path / "tests"
-    tests.mkdir()
+    tests.mkdir(exist_ok=True)
     (tests / "test_it.py").write_text(text)
     summary = tmp_path / "summary.json"
     command = [sys.executable, PROGRAM, "--tests", str(tests), "--json", str(summary)]
@@ -83,6 +84,43 @@ def test_what_is_marked_once_runs_in_the_first_setup_only(tmp_path):
     assert status == 0, output
     assert [setups[name]["passed"] for name in ("eager", "override")] == [2, 1]
     assert [setups[name]["skipped"] for name in ("eager", "override")] == [0, 0]
+
+
+def test_the_ready_made_functions_have_a_process_of_their_own(tmp_path):
+    show = "import os\ndef test_it(): print('PROCESS', os.getpid())\n"
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_10_more.py").write_text(show)
+    (tmp_path / "tests" / "test_1_more.py").write_text(show)
+    (tmp_path / "tests" / "test_it.py").write_text(show)
+    status, setups, output = run(tmp_path, show, "--setup", "graph", "-s")
+    assert status == 0 and setups["graph"]["passed"] == 3
+    assert len(set(re.findall("PROCESS .*", output))) == 2
+    status, setups, output = run(tmp_path, show, "--setup", "graph", "-k", "test_10_more")
+    assert status == 0 and setups["graph"]["passed"] == 1
+
+
+@pytest.mark.parametrize("name", ["test_10_more.py", "test_1_more.py"])
+def test_a_process_that_dies_is_red(tmp_path, name):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_10_passes.py").write_text("def test_it(): pass\n")
+    (tmp_path / "tests" / name).write_text("import os\ndef test_it(): os.kill(os.getpid(), 9)\n")
+    status, setups, _ = run(tmp_path, "def test_it(): pass\n", "--setup", "graph")
+    assert status == 1 and setups["graph"]["status"] == -9
+
+
+def test_patterns_that_passed_and_failed(tmp_path):
+    text = (
+        "import pytest\n"
+        "@pytest.fixture\n"
+        "def note(record_property):\n"
+        "    record_property('pattern', 'clip'), record_property('mode', 'graph')\n"
+        "def test_a(note): pass\n"
+        "def test_b(note): %s\n"
+        "def test_c(): assert False\n"
+    )
+    for line, passed in (("pass", True), ("assert False", False)):
+        _, setups, _ = run(tmp_path, text % line, "--setup", "graph")
+        assert setups["graph"]["patterns"] == {"clip": {"graph": passed}}
 
 
 def test_counts(tmp_path):

@@ -55,6 +55,16 @@ def test_each_setup_has_its_names_and_a_failure_in_full(tmp_path):
     assert shown[-3:] == verdicts(graph=30, eager=30, override=30)
 
 
+def test_of_two_processes_of_a_setup_the_one_that_failed_is_shown(tmp_path):
+    passed = ["==== setup eager", "===== test session starts =====", "===== 3 passed in 0.5 seconds ====="]
+    failed = setup("eager", ["test_one"])
+    shown = report.excerpt(log_of(tmp_path, passed + failed + verdicts(eager=1)))
+    assert shown == report.excerpt(log_of(tmp_path, failed + passed + verdicts(eager=1)))
+    assert shown.count("==== setup eager") == 1 and "FAILED tests/test_a.py::test_one" in shown
+    died = ["==== setup eager", "===== test session starts =====", "Killed"]
+    assert "Killed" in report.excerpt(log_of(tmp_path, failed + died + verdicts(eager=1)))
+
+
 def test_errors_of_fixtures_are_failures(tmp_path):
     log = ["==== setup graph", "===== ERRORS =====", "_ ERROR at setup of test_with_a_very_long_name _", "E   ValueError"]
     log += ["===== short test summary info =====", "ERROR tests/test_a.py::test_with_a_very_long_name - ValueError"]
