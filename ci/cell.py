@@ -11,8 +11,9 @@ and the package chooses its route once per process. The tests see it as TEST_SET
     override   as graph on 1.x and as eager on 2.x, through the package's other
                route, forced by TFGRADCOMPAT_ROUTE        (1.7 and newer)
 
-Each setup has two processes, one for the tests of the ready-made functions (test_10_*): what a
-process compiles, TensorFlow keeps, and up to 1.12 each new function copies all of it.
+Each setup has three processes, which share the tests by the section of the contract in their
+names: what a process compiles, TensorFlow keeps, and on 1.9 to 1.12 each new function takes
+a copy of all those before it; one process would need 9 GB there.
 
 This file runs on every Python of the matrix, 2.7 included, with the cell's own pytest.
 What is tested is the installed package: the checkout is not on sys.path.
@@ -24,6 +25,7 @@ import glob
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -75,10 +77,13 @@ def environment(setup, first=True):
 
 
 def parts(tests):
-    """The files in the folder `tests` that share a process, as lists."""
-    files = sorted(glob.glob(os.path.join(tests, "test_*.py")))
-    ready_made = [file for file in files if os.path.basename(file).startswith("test_10_")]
-    return [part for part in ([f for f in files if f not in ready_made], ready_made) if part] or [[tests]]
+    """The files in the folder `tests` as lists, those of a list sharing a process."""
+    shared = [[], [], []]  # sections 1 to 4, 10, and the others
+    for file in sorted(glob.glob(os.path.join(tests, "test_*.py"))):
+        section = re.match(r"test_(\d+)_", os.path.basename(file))
+        number = int(section.group(1)) if section else 0
+        shared[0 if 1 <= number <= 4 else 1 if number == 10 else 2].append(file)
+    return [files for files in shared if files] or [[tests]]
 
 
 def run(setup, tests, arguments, first=True):

@@ -86,15 +86,14 @@ def test_what_is_marked_once_runs_in_the_first_setup_only(tmp_path):
     assert [setups[name]["skipped"] for name in ("eager", "override")] == [0, 0]
 
 
-def test_the_ready_made_functions_have_a_process_of_their_own(tmp_path):
+def test_a_setup_has_three_processes(tmp_path):
     show = "import os\ndef test_it(): print('PROCESS', os.getpid())\n"
     (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "test_10_more.py").write_text(show)
-    (tmp_path / "tests" / "test_1_more.py").write_text(show)
-    (tmp_path / "tests" / "test_it.py").write_text(show)
+    for name in ("test_1_more.py", "test_2_more.py", "test_10_more.py", "test_5_more.py"):
+        (tmp_path / "tests" / name).write_text(show)
     status, setups, output = run(tmp_path, show, "--setup", "graph", "-s")
-    assert status == 0 and setups["graph"]["passed"] == 3
-    assert len(set(re.findall("PROCESS .*", output))) == 2
+    assert status == 0 and setups["graph"]["passed"] == 5
+    assert len(set(re.findall("PROCESS .*", output))) == 3
     status, setups, output = run(tmp_path, show, "--setup", "graph", "-k", "test_10_more")
     assert status == 0 and setups["graph"]["passed"] == 1
 
