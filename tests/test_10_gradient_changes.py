@@ -272,7 +272,6 @@ def test_printed_to_the_log_of_old_releases():
     code = ("import tensorflow as tf; from tfgradcompat import print_gradient; x = tf.constant([1., 2.]);"
             "g = tf.gradients(print_gradient(x, 'look here:') * 3., x); s = tf.Session(); s.run(x); s.run(g)")
     env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="0")
-    env["PYTHONPATH"] = os.path.dirname(os.path.dirname(os.path.abspath(tfgradcompat.__file__)))
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, env=env)
     err = process.communicate()[1].decode("utf-8", "replace")
     assert process.returncode == 0 and err.count("look here: [3 3]") == 1, err
