@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-import tfgradcompat
 from harness import VERSION, check, same, variable
 from tfgradcompat import (
     check_gradient, clip_gradient_by_norm, clip_gradient_by_value, clip_gradients_by_global_norm, print_gradient,
