@@ -2,7 +2,7 @@
 """Section 10 of docs/contract.md: the example in the docstring of each public function, run as it is written there.
 
 An example says what comes out in one of two ways: as in the README (`# loss([1., 2.]) is 3. with the gradient [5., 5.]`), which is
-run in every mode, or, where it is marked "(eager mode)" or makes no tensors, as an interactive session shows it.
+run in every mode, or, where it is marked "(eager mode)" or "(TensorFlow 2)" or makes no tensors, as an interactive session shows it.
 """
 from __future__ import absolute_import, division, print_function
 
@@ -59,7 +59,7 @@ def test_promises_of_examples(mode, name, function):
 @pytest.mark.clause("10.19")
 @pytest.mark.parametrize("name, function", SHOWING, ids=ids(SHOWING))
 def test_examples_that_show_what_comes_out(name, function, capsys):
-    if "(eager mode)" in function.__doc__ and not (EAGER and VERSION >= (2, 0)):
+    if re.search(r"\((eager mode|TensorFlow 2)\)", function.__doc__) and not (EAGER and VERSION >= (2, 0)):
         pytest.skip("the example needs eager mode and the names of TensorFlow 2.0 and newer (10.19)")
     test = doctest.DocTestParser().get_doctest(function.__doc__, scope(), name, None, 0)
     assert test.examples

@@ -662,14 +662,3 @@ def test_the_gradient_of_an_imported_graph_is_an_error(mode):
             assert VERSION < (1, 4)
         else:
             raise AssertionError("a gradient came back: %s" % (gradients,))
-
-
-@pytest.mark.clause("7.2")
-@pytest.mark.needs("uses_tape")
-@pytest.mark.skipif(VERSION < (2, 0), reason="TensorFlow 0.12-1.15: symbolic Keras tensors are tensors of a plain graph (7.2)")
-def test_a_symbolic_keras_tensor_is_an_error(mode):
-    if mode.in_function:
-        return  # there is none inside a function
-    with pytest.raises(RuntimeError) as caught:
-        custom_grad(lambda x: (x * 2., lambda dy: dy))(tf.keras.Input((2,)))
-    assert "symbolic Keras tensor" in str(caught.value) and "Lambda" in str(caught.value)

@@ -12,6 +12,7 @@ from .gradient_changes import (
     check_gradient, clip_gradient_by_norm, clip_gradient_by_value, clip_gradients_by_global_norm, print_gradient,
     reverse_gradient, scale_gradient)
 from .guided import guided_backprop
+from .keras_layers import custom_objects, keras_layer
 from .minimizing import minimize, value_and_gradients
 from .overriding import override_gradient
 from .py_func import py_func
@@ -21,6 +22,6 @@ from .surrogates import straight_through, surrogate
 
 __all__ = [
     "check_gradient", "clip_gradient_by_norm", "clip_gradient_by_value", "clip_gradients_by_global_norm", "custom_grad",
-    "guided_backprop", "minimize", "override_gradient", "print_gradient", "py_func", "recompute", "reverse_gradient", "route",
+    "custom_objects", "guided_backprop", "keras_layer", "minimize", "override_gradient", "print_gradient", "py_func", "recompute", "reverse_gradient", "route",
     "scale_gradient", "straight_through", "surrogate", "transforms", "value_and_gradients"]
 __version__ = "0.1.0"

@@ -15,6 +15,7 @@ from . import errors
 from . import functions
 from . import graphdata
 from . import inputs as inputs_
+from . import keras_layers
 from . import routes
 from . import running
 from . import tensorflow_api
@@ -90,6 +91,7 @@ def dress(decorated, function, f):
   if inspect.isfunction(f):
     decorated.__dict__.update(f.__dict__)
   decorated.__wrapped__ = f
+  setattr(decorated, functions.ATTRIBUTE, function)
   return functions.unconverted(decorated)  # the function itself is converted in running.py
 
 
@@ -99,6 +101,8 @@ def _call(function, args, kwargs):
   eager = api.executing_eagerly()
   args, kwargs = function.signature.bind(function, args, kwargs)
   taken = inputs_.take(api, function, args, kwargs, eager)
+  if taken is None:
+    return keras_layers.call(api, function, args, kwargs)
   if taken.graph is None or taken.graph is api.get_default_graph():
     return _make(api, function, taken, eager)
   with taken.graph.as_default():  # as TensorFlow's own operations do, the call goes to the graph of its inputs

@@ -13,6 +13,16 @@ from . import signature
 _CONVERTED = re.compile(r"^.*\btf__|^outer_factory\.<locals>\.inner_factory\.<locals>\.")
 
 
+# Where a decorated function has its `Function`.
+ATTRIBUTE = "_custom_grad_function"
+
+
+def of(decorated):
+  """The `Function` of a decorated function; None if this copy of the package has not decorated it."""
+  function = getattr(decorated, ATTRIBUTE, None)
+  return function if isinstance(function, Function) else None
+
+
 def unconverted(f):
   """`f`, which AutoGraph leaves as it is, and with it all of this package that `f` calls."""
   # `autograph_info__` from 1.13 on, `__ag_compiled` in 1.14 to 2.2.

@@ -45,6 +45,11 @@ def announce(name, function):
   _functions[name] = function
 
 
+def function_named(name):
+  """The function that is called `name`, as it is registered but for the name of the package; None if it is not known."""
+  return next((function for registered, function in list(_functions.items()) if registered.partition(":")[2] == name), None)
+
+
 def describe(api, call, op):
   """Notes on `op`, the carrier of `call`, what its inputs have been to the function."""
   taken, function = call.taken, call.function
@@ -54,29 +59,30 @@ def describe(api, call, op):
       taken.skeleton == taken.positions):
     return  # nothing but tensors, by position: what most calls look like
   outputs = len(op.inputs) - len(call.inputs) - len(call.variables)
-  noted = {"outputs": outputs, "variables": [v.name for v in call.variables],
-           "args": [_noted(api, value) for value in taken.args],
-           "kwargs": [[name, _noted(api, taken.kwargs[name])] for name in sorted(taken.kwargs)]}
-  api.set_attr(op, _ARGUMENTS, api.attr_value(json.dumps(noted).encode("ascii")))
+  is_input = lambda leaf: api.kind(leaf) == leaves.TENSOR
+  lost = lambda kind: {"lost": kind}
+  found = {"outputs": outputs, "variables": [v.name for v in call.variables],
+           "args": [noted(api, value, is_input, lost) for value in taken.args],
+           "kwargs": [[name, noted(api, taken.kwargs[name], is_input, lost)] for name in sorted(taken.kwargs)]}
+  api.set_attr(op, _ARGUMENTS, api.attr_value(json.dumps(found).encode("ascii")))
 
 
-def _noted(api, value):
-  """`value` in JSON: null for a tensor, a list for a list, an object for everything else."""
+def noted(api, value, is_input, lost):
+  """`value` in JSON: null for an input, a list for a list, an object for everything else; `lost(kind)` for what cannot be."""
+  again = lambda child: noted(api, child, is_input, lost)
   if type(value) is list:
-    return [_noted(api, child) for child in value]
+    return [again(child) for child in value]
   if type(value) is tuple:
-    return {"tuple": [_noted(api, child) for child in value]}
+    return {"tuple": [again(child) for child in value]}
   if type(value) is dict and all(isinstance(key, str) for key in value):
-    return {"dict": [[key, _noted(api, value[key])] for key in sorted(value)]}
+    return {"dict": [[key, again(value[key])] for key in sorted(value)]}
   if isinstance(value, api.np.generic):
-    return {"scalar": [value.dtype.str, value.item()]} if value.dtype.kind in "biuf" else {"lost": errors.kind_of(value)}
+    return {"scalar": [value.dtype.str, value.item()]} if value.dtype.kind in "biuf" else lost(errors.kind_of(value))
   if value is None or isinstance(value, (bool, float) + compat.string_types + compat.integer_types):
     return {"value": value}
   if isinstance(value, api.tf.DType):
     return {"dtype": value.name}
-  if not nests.is_nest(value) and api.kind(value) == leaves.TENSOR:
-    return None
-  return {"lost": errors.kind_of(value)}
+  return None if not nests.is_nest(value) and is_input(value) else lost(errors.kind_of(value))
 
 
 def arguments(api, op, name):
@@ -89,20 +95,20 @@ def arguments(api, op, name):
   if function is None:
     fail(op, name, "the function is not known in this process. Import the module that decorates it; a lambda, or a "
           "function inside another one, cannot be found again: define it at the top of a module")
-  noted = api.get_attr(op, _ARGUMENTS)
+  found = api.get_attr(op, _ARGUMENTS)
   tensors = list(op.inputs)
-  if noted is None:
+  if found is None:
     args, kwargs, outputs = [None] * function.signature.count, [], len(tensors) - function.signature.count
   else:
-    noted = json.loads(noted.decode("ascii"))
-    if noted["variables"]:
+    found = json.loads(found.decode("ascii"))
+    if found["variables"]:
       fail(op, name, "it read the variables %s, which it cannot find again. Pass them as arguments" %
-            ", ".join("'%s'" % v for v in noted["variables"]))
-    args, kwargs, outputs = noted["args"], noted["kwargs"], noted["outputs"]
+            ", ".join("'%s'" % v for v in found["variables"]))
+    args, kwargs, outputs = found["args"], found["kwargs"], found["outputs"]
   following = iter(tensors[outputs:])
   try:
-    args = tuple([_restored(api, node, following) for node in args])
-    kwargs = dict([(key, _restored(api, node, following)) for key, node in kwargs])
+    args = tuple([restored(api, node, following) for node in args])
+    kwargs = dict([(key, restored(api, node, following)) for key, node in kwargs])
   except _Lost as lost:
     fail(op, name, "one of its arguments was %s, which a graph cannot keep. Pass tensors, numbers and strings, in lists, "
           "tuples and dicts" % lost)
@@ -113,15 +119,16 @@ class _Lost(Exception):
   pass
 
 
-def _restored(api, node, tensors):
+def restored(api, node, tensors):
+  """What `noted` made, with the next of `tensors` for each input."""
   if node is None:
     return next(tensors)
   if isinstance(node, list):
-    return [_restored(api, child, tensors) for child in node]
+    return [restored(api, child, tensors) for child in node]
   if "tuple" in node:
-    return tuple([_restored(api, child, tensors) for child in node["tuple"]])
+    return tuple([restored(api, child, tensors) for child in node["tuple"]])
   if "dict" in node:
-    return dict([(str(key), _restored(api, child, tensors)) for key, child in node["dict"]])
+    return dict([(str(key), restored(api, child, tensors)) for key, child in node["dict"]])
   if "scalar" in node:
     return api.np.dtype(node["scalar"][0]).type(node["scalar"][1])
   if "dtype" in node:

@@ -51,18 +51,21 @@ class Taken(object):
 
 
 def take(api, function, args, kwargs, eager):
-  """Reads the bound arguments of a call.
+  """Reads the bound arguments of a call; None if there are symbolic Keras tensors among them.
 
   Raises:
     ValueError: tensors of different graphs, or of a graph in eager mode.
-    RuntimeError: symbolic Keras tensors.
   """
   graph = None if eager else api.get_default_graph()
   if not kwargs and all([api.is_plain(value, graph) for value in args]):
+    if api.marks_keras_tensors and any([api.is_symbolic_keras(value) for value in args]):
+      return None
     return Taken.of_tensors(args, graph)  # what most calls look like, and much faster
   kwargs = [(name, kwargs[name]) for name in function.signature.ordered(kwargs)]
   reader = _Reader(api, function, graph)
   taken = Taken(reader, args, kwargs)
+  if reader.is_symbolic:
+    return None
   if reader.foreign is None:
     return taken
   # As TensorFlow's own operations do in a graph, the call goes to the graph of its inputs.
@@ -131,6 +134,7 @@ class _Reader(object):
     self.function = function
     self.graph = graph
     self.foreign = None
+    self.is_symbolic = False  # whether there was a symbolic Keras tensor
     self.tensors, self.skeleton, self.positions, self.leaf_count = [], [], [], 0
 
   def read(self, value):
@@ -156,6 +160,9 @@ class _Reader(object):
     self.leaf_count += 1
     if kind is kinds.OTHER:
       return leaf
+    if kind is kinds.KERAS or api.marks_keras_tensors and api.is_symbolic_keras(leaf):
+      self.is_symbolic = True
+      return leaf
     if kind is kinds.TENSOR:
       tensor = leaf = self._here(leaf)
     elif kind is kinds.VARIABLE:
@@ -167,8 +174,6 @@ class _Reader(object):
       tensor = self._here(values)
       if tensor is not values:
         leaf = api.with_values(leaf, kind, tensor)
-    elif kind is kinds.KERAS:
-      self._fail_keras()
     else:
       raise errors.make(
           TypeError, self.function, "argument %d among its leaves is a composite tensor of type %s, whose gradient is not "
@@ -183,8 +188,6 @@ class _Reader(object):
     is_eager = isinstance(tensor, api.EagerTensor)
     if self.graph is None:
       if not is_eager:
-        if getattr(tensor.graph, "name", None) == "keras_graph":
-          self._fail_keras()
         self._fail_graph(tensor, "the call is made in eager mode. Call it inside `with graph.as_default():`")
       return tensor
     if not is_eager and tensor.graph is self.graph:
@@ -203,11 +206,6 @@ class _Reader(object):
 
   def _fail_graph(self, tensor, why):
     raise errors.make(ValueError, self.function, "got a tensor of another graph, %s: %s." % (tensor, why))
-
-  def _fail_keras(self):
-    raise errors.make(
-        RuntimeError, self.function, "got a symbolic Keras tensor, on which this TensorFlow (%s) cannot attach a custom "
-        "gradient. Call it inside a Lambda layer or in the `call` method of a layer." % self.api.tf.__version__)
 
 
 class Given(object):
@@ -236,6 +234,9 @@ class Given(object):
 
     self._result = nests.rebuild(result, leaf)
     self.tensors = reader.tensors
+    if reader.is_symbolic:
+      raise errors.make(
+          RuntimeError, function, "returned a symbolic Keras tensor, which it took from its closure. Pass it as an argument.")
 
   def packed(self, tensors):
     """The result with `tensors` in the place of its own."""

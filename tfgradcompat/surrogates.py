@@ -12,6 +12,7 @@ from . import errors
 from . import functions
 from . import gradients
 from . import inputs
+from . import keras_layers
 from . import tensorflow_api
 
 
@@ -93,8 +94,15 @@ def _run(who, name, f, args, kwargs):
 
 
 def _dressed(call, f):
-  """`call`, known by the name of `f`."""
-  return decorator.dress(call, functions.Function(f), f)
+  """`call`, known by the name of `f`; on symbolic Keras tensors the call of a layer."""
+  function = functions.Function(f)
+
+  def dressed(*args, **kwargs):
+    api = tensorflow_api.load()
+    if keras_layers.are_symbolic(api, [args, kwargs]):
+      return keras_layers.call(api, function, args, kwargs, call)
+    return call(*args, **kwargs)
+  return decorator.dress(dressed, function, f)
 
 
 @decorator.custom_grad

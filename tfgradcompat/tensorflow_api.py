@@ -17,6 +17,7 @@ from . import compat
 from . import differentiation
 from . import errors
 from . import hooks
+from . import keras_api
 from . import leaves
 from . import operations
 from . import optimizers
@@ -64,7 +65,7 @@ def _private(name):
 
 
 class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_ops.PythonOps, hooks.Hooks,
-          differentiation.Differentiation):
+          differentiation.Differentiation, keras_api.Keras):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -92,6 +93,7 @@ class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_op
     self._probe_python_ops(_private)
     self._probe_hooks(_private)
     self._probe_differentiation(_private)
+    self._probe_keras(_private)
 
   # ---- modes
 
