@@ -261,12 +261,12 @@ class Mode(object):
         """The mode that a test of this section gets, or None where it is not what the test needs.
 
         To convert the functions of a test takes several times as long as the test itself. AutoGraph matters to how a function is
-        decorated, called and named (sections 1, 2, 6 and 7), little to what comes after the call (3, 4, 5 and 10), and not to the
-        route. So it is off in sections 3, 4, 5 and 10 and in the set-up `override`, except for tests that need it.
+        decorated, called and named (sections 1, 2, 6 and 7), little to what comes after the call (3, 4, 5 and 10), not to the
+        route, and to where the tape stands only in section 6. So it is off elsewhere, except for tests that need it.
         """
         if not all(getattr(self, name) for name in needs):
             return None
-        off = SETUP == "override" or section in WITHOUT_AUTOGRAPH
+        off = SETUP == "override" or section in WITHOUT_AUTOGRAPH or self.tape_inside and section != "6"
         mode = copy.copy(self)
         mode.autograph = self.autograph and (not off or "autograph" in needs or "python_control_flow" in needs)
         return mode
