@@ -22,6 +22,7 @@ from . import leaves
 from . import operations
 from . import optimizers
 from . import python_ops
+from . import testing_api
 
 _PACKAGE = __name__.rpartition(".")[0] + "."
 
@@ -65,7 +66,7 @@ def _private(name):
 
 
 class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_ops.PythonOps, hooks.Hooks,
-          differentiation.Differentiation, keras_api.Keras):
+          differentiation.Differentiation, keras_api.Keras, testing_api.Testing):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
