@@ -56,8 +56,9 @@ def test_values_and_gradients(where, use_resource):
 @each_mode
 def test_what_has_no_gradient_is_none(where):
     assert gradients(lambda x, n, u: x + tf.cast(n, tf.float32), 1., 2, 3., mode=where)[1:] == [None, None]
-    dx, = gradients(lambda t: tf.gather(t, [1, 1]), [[1.], [2.]], mode=where)  # IndexedSlices
-    np.testing.assert_array_equal(dx, [[0.], [2.]])
+    if where != "function" or VERSION >= (1, 7):  # functions of 1.5 and 1.6 cannot give back IndexedSlices
+        dx, = gradients(lambda t: tf.gather(t, [1, 1]), [[1.], [2.]], mode=where)
+        np.testing.assert_array_equal(dx, [[0.], [2.]])
 
 
 @pytest.mark.clause("11.31")
