@@ -22,6 +22,7 @@ with warnings.catch_warnings():
 def pytest_configure(config):
     config.addinivalue_line("markers", "clause(number): the clause of docs/contract.md that the test checks")
     config.addinivalue_line("markers", "once: the set-up changes nothing, so run only in a cell's first (ci/cell.py says which it is)")
+    config.addinivalue_line("markers", "one_route: the route changes nothing, so not run in the set-up `override`")
     config.addinivalue_line("markers", "pattern(name): a row of the README's table of patterns, which ci/patterns.py makes")
     config.addinivalue_line("markers", "needs(attribute, ...): run only in the modes that have these attributes of a mode")
     # AutoGraph on Python 3.13: thousands of them cost seconds and bury the log.
@@ -43,10 +44,11 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         for mark in item.iter_markers("pattern"):
             item.user_properties += [("pattern", mark.args[0]), ("mode", item.callspec.params["mode"].name)]
-    if os.environ.get("TEST_LATER_SETUP"):
-        once = [item for item in items if next(item.iter_markers("once"), None)]
-        config.hook.pytest_deselected(items=once)
-        items[:] = [item for item in items if item not in once]
+    marks = ["once"] * bool(os.environ.get("TEST_LATER_SETUP")) + ["one_route"] * (harness.SETUP == "override")
+    left_out = set(item for item in items if any(next(item.iter_markers(mark), None) for mark in marks))
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_report_header(config):

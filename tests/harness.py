@@ -262,9 +262,10 @@ class Mode(object):
 
         To convert the functions of a test takes several times as long as the test itself. AutoGraph matters to how a function is
         decorated, called and named (sections 1, 2, 6 and 7), little to what comes after the call (3, 4, 5 and 10), not to the
-        route, and to where the tape stands only in section 6. So it is off elsewhere, except for tests that need it.
+        route, and to where the tape stands only in section 6. So it is off elsewhere, except for tests that need it. Section 10,
+        whose functions are made of decorated ones, leaves out the other route with the tape inside.
         """
-        if not all(getattr(self, name) for name in needs):
+        if not all(getattr(self, name) for name in needs) or section == "10" and SETUP == "override" and self.tape_inside:
             return None
         off = SETUP == "override" or section in WITHOUT_AUTOGRAPH or self.tape_inside and section != "6"
         mode = copy.copy(self)

@@ -12,6 +12,7 @@ from harness import EAGER, GRAPH_UNDER_EAGER_FROM, VERSION
 from tfgradcompat import clip_gradient_by_value, custom_grad, recompute, testing
 from tfgradcompat.testing import assert_gradients, assert_same_everywhere, check_gradients, evaluate, gradients, variable
 
+pytestmark = pytest.mark.one_route
 MODES = testing.modes()
 each_mode = pytest.mark.parametrize("where", MODES)
 kinds = [False, True] if VERSION >= (1, 2) else [False]

@@ -24,7 +24,7 @@ keras = getattr(tf, "keras", None)
 
 pytestmark = [
     pytest.mark.skipif(VERSION < (1, 13), reason="TensorFlow 0.12-1.12: Keras cannot (6.4)"),
-    pytest.mark.clause("6.4")]
+    pytest.mark.clause("6.4"), pytest.mark.one_route]
 eagerly = pytest.mark.parametrize("eagerly", [False, True] if EAGER and VERSION >= (1, 15) else [False])
 
 
