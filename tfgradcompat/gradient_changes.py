@@ -152,7 +152,8 @@ def clip_gradients_by_global_norm(xs, norm):
   """xs, with their gradients scaled down together where the norm of all of them is greater than `norm`.
 
   As `tf.clip_by_global_norm` of the newest release: the norm is the root of the sum of the squared norms, and where it
-  is not finite, all gradients are NaN. A tensor of `xs` that the loss does not use counts as a gradient of zeros.
+  is not finite, all gradients are NaN. A tensor of `xs` that the loss does not use counts as a gradient of zeros (which
+  TensorFlow's optimizer of graphs may leave zeros where the others are NaN).
   Norms are computed in float32, or in float64 if any tensor is of float64 or complex128.
 
   Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks" (2013), algorithm 1.
