@@ -9,9 +9,9 @@ import argparse
 import sys
 
 from . import tools
-from .tools import demo
+from .tools import demo, scan
 
-COMMANDS = [demo]
+COMMANDS = [demo, scan]
 
 
 def main(arguments=None):

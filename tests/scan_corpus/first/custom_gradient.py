@@ -52,8 +52,8 @@ import tensorflow as tf
 
 w = tf.Variable(3., name="w")
 
-@tf.custom_gradient
-def times_w(x):  # expect: custom-gradient-variable
+@tf.custom_gradient  # expect: custom-gradient-variable
+def times_w(x):
     def grad(dy):
         return dy * 2.
     return x * w, grad
@@ -66,16 +66,16 @@ class Scale(tf.keras.layers.Layer):
         self.kernel = self.add_weight("kernel", shape=[1])
 
     def call(self, x):
-        @tf.custom_gradient
-        def op(x):  # expect: custom-gradient-variable
+        @tf.custom_gradient  # expect: custom-gradient-variable
+        def op(x):
             return x * self.kernel, lambda dy: dy
         return op(x)
 
 #### a variable that is made inside, taken by the gradient
 import tensorflow as tf
 
-@tf.custom_gradient
-def dense(x):  # expect: custom-gradient-variable
+@tf.custom_gradient  # expect: custom-gradient-variable
+def dense(x):
     w = tf.get_variable("w", [3, 3], use_resource=True)
     def grad(dy, variables=None):
         return tf.matmul(dy, w, transpose_b=True), [tf.matmul(x, dy, transpose_a=True)]
