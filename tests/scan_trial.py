@@ -1,8 +1,8 @@
 # -*- coding: utf-8 -*-
 """Scans the snippets of tests/scan_corpus and compares what is found with what their comments expect.
 
-A file holds many snippets, each of which begins with a line `#### what it is` and is scanned as a file of its own. A line on which
-something is to be found ends with `# expect: rule, rule`. What a snippet whose name begins with "harmless" gives is a false alarm.
+A file holds many snippets, each of which begins with a line `#### what it is` and is scanned as a file of its own. A
+line on which something is to be found ends with `# expect: rule, rule`. What "harmless" snippets give is a false alarm.
 """
 from __future__ import absolute_import, division, print_function
 
@@ -34,7 +34,7 @@ def snippets(part):
 
 def found_in(snippet):
     """What the scan finds in a snippet, as (line, rule) pairs."""
-    report = scan.scan_source(snippet.source.encode("utf-8"), snippet.name)
+    report = scan_checks.check(scan.parse(snippet.source.encode("utf-8")), snippet.name)
     return sorted((finding.line, finding.rule) for finding in scan_checks.settle([report]))
 
 

@@ -4,8 +4,8 @@ The files are parsed by this Python and never imported, run or changed. A file t
 the syntax of Python 2 wants to be scanned by Python 2.7. Only *.py is looked at in a folder; hidden folders and virtual
 environments are left out.
 
-The exit status is 0 when all files were read and nothing was found, 1 when something was found, and 2 when the command line is
-wrong or a file could not be read, whatever was found in the others.
+The exit status is 0 when all files were read and nothing was found, 1 when something was found, and 2 when the command
+line is wrong or a file could not be read, whatever was found in the others.
 """
 from __future__ import absolute_import, division, print_function
 
@@ -18,9 +18,15 @@ import sys
 import warnings
 
 from . import scan_checks, scan_output, scan_rules
+from .scan_names import text_of
 
 NAME = "scan"
 HELP = "find gradient code that works on some TensorFlow releases only"
+
+try:
+    RecursionError
+except NameError:
+    RecursionError = RuntimeError  # before Python 3.5
 
 #: A file that could not be parsed.
 Unread = collections.namedtuple("Unread", "path, line, message")
@@ -87,34 +93,44 @@ def scan(files, ignore=()):
       files: paths.
       ignore: the ids of rules whose findings are left out.
     """
+    files = sorted(set(files))
     reports, unread = [], []
     for path in files:
-        try:
-            with io.open(path, "rb") as stream:
-                source = stream.read()
-            reports.append(scan_source(source, path))
-        except SyntaxError as error:
-            unread.append(Unread(path, error.lineno or 1, _syntax_message(error)))
-        except (EnvironmentError, ValueError, TypeError) as error:  # no file, null bytes
-            unread.append(Unread(path, 1, str(error)))
-        except (MemoryError, RuntimeError):
-            unread.append(Unread(path, 1, "nested too deeply for Python's parser"))
+        found = scan_file(path)
+        (unread if isinstance(found, Unread) else reports).append(found)
     findings = [finding for finding in scan_checks.settle(reports) if finding.rule not in ignore]
-    return Result(findings, sorted(unread), len(files))
+    return Result(findings, unread, len(files))
 
 
-def scan_source(source, path):
-    """The `Report` of one source, given as bytes, so that its coding line counts."""
+def scan_file(path):
+    """The `Report` of a file, or why there is none."""
+    name = text_of(path)
+    try:
+        with io.open(path, "rb") as stream:
+            source = stream.read()
+        return scan_checks.check(parse(source), name)
+    except SyntaxError as error:
+        return Unread(name, error.lineno or 1, _syntax_message(error))
+    except EnvironmentError as error:
+        return Unread(name, 1, text_of(str(error)))
+    except (MemoryError, RecursionError):
+        return Unread(name, 1, "nested too deeply for Python's parser")
+
+
+def parse(source):
+    """The tree of a source, given as bytes so that its coding line counts. If there is none, it is a SyntaxError."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the scanned code: invalid escapes and the like
-        tree = ast.parse(source, path)
-    return scan_checks.check(tree, path)
+        try:
+            return ast.parse(source)
+        except (TypeError, ValueError) as error:  # null bytes before Python 3.12, and some encodings
+            raise SyntaxError(str(error))
 
 
 def _syntax_message(error):
     other = "3" if sys.version_info[0] == 2 else "2.7"
-    return "%s under Python %d.%d (written for Python %s? run the scan by that)" % (
-        error.msg, sys.version_info[0], sys.version_info[1], other)
+    return "%s, says Python %d.%d (what is written for Python %s must be scanned by that)" % (
+        text_of(error.msg), sys.version_info[0], sys.version_info[1], other)
 
 
 def write(message):

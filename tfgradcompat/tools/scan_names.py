@@ -1,14 +1,8 @@
-"""What the names in a source file stand for: scopes and aliases of a module that is parsed and never run.
-
-`Module` walks the tree once, keeps the nodes that the checks ask for, each with its scope, and `resolve` says by which dotted
-names an expression may go: `tf.compat.v1.Print`, `v1.Print` and `from tensorflow import Print` are all `tensorflow.Print`.
-"""
+"""Names and literals of a source file that is parsed and never run, on every Python."""
 from __future__ import absolute_import, division, print_function
 
 import ast
 import re
-
-from .. import compat
 
 #: Instead of a value: what `constant` gives for anything else.
 MISSING = object()
@@ -16,9 +10,6 @@ MISSING = object()
 #: The field in which a node of this type holds its value; other Pythons call them otherwise.
 _CONSTANTS = {"Constant": "value", "NameConstant": "value", "Str": "s", "Num": "n", "Bytes": "s"}
 _PY2_CONSTANTS = {"None": None, "True": True, "False": False}  # names there
-
-#: A name that may come from anywhere is TensorFlow's when it is called so: `from .compat import tf`.
-_CALLED_TENSORFLOW = {"tf": "tensorflow", "tf1": "tensorflow", "tensorflow": "tensorflow"}
 
 #: Prefixes of one and the same thing, most special first.
 _SAME = [(re.compile(pattern), name) for pattern, name in [
@@ -30,13 +21,11 @@ _SAME = [(re.compile(pattern), name) for pattern, name in [
     (r"^tensorflow\.math\.", "tensorflow."),
     (r"^tensorflow\.python\.framework\.ops\.RegisterGradient$", "tensorflow.RegisterGradient"),
     (r"^tensorflow\.python\.(ops|eager)\.custom_gradient\.", "tensorflow."),
-    (r"^tensorflow\.python\.ops\.(array_ops|math_ops|logging_ops|script_ops|variable_scope|variables)\.", "tensorflow."),
+    (r"^tensorflow\.python\.ops\.((array|math|logging|script)_ops|variable_scope|variables)\.", "tensorflow."),
     (r"^tensorflow\.python\.training\.\w+\.", "tensorflow.train."),
 ]]
 
-# Fields that hold no node worth a visit.
-_DULL = frozenset(["ctx", "op", "ops", "id", "attr", "arg", "n", "s", "kind", "type_ignores", "names", "level", "module", "lineno"])
-_DEPTH = 12  # of assigned names that lead to assigned names
+_canonical_names = {}
 
 
 def constant(node):
@@ -49,18 +38,37 @@ def constant(node):
     return MISSING
 
 
+def number(node):
+    """The value of a number, or of a sum or difference of numbers; else None."""
+    value = constant(node)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = number(node.operand)
+        return None if value is None else -value
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        left, right = number(node.left), number(node.right)
+        if left is not None and right is not None:
+            return left + right if isinstance(node.op, ast.Add) else left - right
+    return None
+
+
 def canonical(dotted):
     """The one name by which the tables know what has several."""
-    if dotted.startswith(("tensorflow", "keras.", "tf_keras.")):
-        for pattern, name in _SAME:
-            dotted = pattern.sub(name, dotted)
-    return dotted
+    if not dotted.startswith(("tensorflow", "keras.", "tf_keras.")):
+        return dotted
+    if dotted not in _canonical_names:
+        name = dotted
+        for pattern, replacement in _SAME:
+            name = pattern.sub(replacement, name)
+        _canonical_names[dotted] = name
+    return _canonical_names[dotted]
 
 
 def parameters(function):
-    """The names of a function's positional parameters."""
+    """The names of a function's positional parameters; None for the tuple in `def f(a, (b, c))` of Python 2."""
     arguments = list(getattr(function.args, "posonlyargs", [])) + function.args.args
-    return [getattr(a, "arg", None) or getattr(a, "id", None) for a in arguments]  # None: `def f(a, (b, c))` of Python 2
+    return [getattr(a, "arg", None) or getattr(a, "id", None) for a in arguments]
 
 
 def takes(function, name):
@@ -72,22 +80,20 @@ def takes(function, name):
 class Scope(object):
     """A module, class, function or comprehension, and what its names were bound to."""
 
-    __slots__ = ("parent", "node", "names", "outer_names")
+    __slots__ = ("parent", "node", "names", "elsewhere")
 
     def __init__(self, parent, node):
         self.parent = parent
         self.node = node
-        self.names = {}  # name: [value, ...], a value being a dotted name, (expression, scope), a function, a class or None
-        self.outer_names = ()  # declared `global` or `nonlocal`
+        # {name: [value, ...]}; a value is a dotted name, (expression, scope), a function, a class, or None: anything.
+        self.names = {}
+        self.elsewhere = {}  # name: the scope that a `global` or `nonlocal` statement means
 
     def is_class(self):
         return isinstance(self.node, ast.ClassDef)
 
     def bind(self, name, value):
-        scope = self
-        while name in scope.outer_names and scope.parent:
-            scope = scope.parent
-        scope.names.setdefault(name, []).append(value)
+        self.elsewhere.get(name, self).names.setdefault(name, []).append(value)
 
     def lookup(self, name):
         """The values of a name that is read here; an empty list when nothing binds it."""
@@ -110,266 +116,9 @@ class Scope(object):
         return next((scope for scope in self.chain() if scope.is_class()), None)
 
 
-class Module(object):
-    """A parsed file: the nodes that the checks look at, each with the scope it stands in.
-
-    Args:
-      tree: what `ast.parse` gives.
-      attributes: the names of attributes for which `references` are kept, besides those that end in "_grad".
-    """
-
-    def __init__(self, tree, attributes=()):
-        self.tree = tree
-        self.scope = Scope(None, tree)
-        self.calls = []  # (ast.Call, scope)
-        self.functions = []  # (ast.FunctionDef, ast.AsyncFunctionDef or ast.Lambda, scope around it, scope of its own)
-        self.withs = []  # (ast.With, scope)
-        self.sums = []  # (the outermost ast.BinOp of + and -, or ast.AugAssign, scope)
-        self.references = []  # (ast.Attribute whose name is asked for, scope)
-        self.imports = []  # (node, [dotted name, ...])
-        self.stars = []  # modules of `from module import *`
-        self.own_attributes = {}  # name: [(value assigned to self.name or the like, scope), ...]
-        self._attributes = frozenset(attributes)
-        self._called = {}
-        self._inner = set()  # nodes that are terms of a sum
-        self._walk()
-
-    # ------------------------------------------------------------------------------------------------- walking
-    def _walk(self):
-        visitors = dict((kind, getattr(self, "_" + kind.__name__)) for kind in _VISITED)
-        for kind, name in (("AnnAssign", "_Assign"), ("NamedExpr", "_Assign"), ("AsyncFunctionDef", "_FunctionDef"),
-                           ("AsyncWith", "_With"), ("Nonlocal", "_Global")):
-            if hasattr(ast, kind):
-                visitors[getattr(ast, kind)] = getattr(self, name)
-        fields = {}  # of a type of node: the fields to visit
-        stack = [(self.tree, self.scope)]
-        while stack:
-            node, scope = stack.pop()
-            kind = node.__class__
-            visit = visitors.get(kind)
-            if visit:
-                handled = visit(node, scope)
-                if handled is not None:
-                    stack.extend(handled)
-                    continue
-            names = fields.get(kind)
-            if names is None:
-                names = fields[kind] = [name for name in node._fields if name not in _DULL]
-            for name in names:
-                value = getattr(node, name, None)
-                if value.__class__ is list:
-                    for item in value:
-                        if isinstance(item, ast.AST):
-                            stack.append((item, scope))
-                elif isinstance(value, ast.AST):
-                    stack.append((value, scope))
-
-    # Each visitor returns what is to be visited in its place, or None: all of the node's children, in the same scope.
-    def _Name(self, node, scope):
-        if not isinstance(node.ctx, ast.Load):
-            scope.bind(node.id, None)
-        return ()
-
-    def _Attribute(self, node, scope):
-        if node.attr in self._attributes or node.attr.endswith("_grad"):
-            self.references.append((node, scope))
-
-    def _Call(self, node, scope):
-        self.calls.append((node, scope))
-
-    def _With(self, node, scope):
-        self.withs.append((node, scope))
-
-    def _BinOp(self, node, scope):
-        if isinstance(node.op, (ast.Add, ast.Sub)):
-            if node not in self._inner:
-                self.sums.append((node, scope))
-            self._inner.update((node.left, node.right))
-
-    def _AugAssign(self, node, scope):
-        if isinstance(node.op, (ast.Add, ast.Sub)):
-            self.sums.append((node, scope))
-            self._inner.add(node.value)
-
-    def _Assign(self, node, scope):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        more = [(getattr(node, "annotation", None), scope), (node.value, scope)]
-        for target in targets:
-            more += self._bind(target, node.value, scope)
-        return [(child, where) for child, where in more if child is not None]
-
-    def _bind(self, target, value, scope):
-        """Binds and returns what of the target is still to be visited."""
-        if isinstance(target, ast.Name):
-            scope.bind(target.id, None if value is None else (value, scope))
-            return []
-        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)) and (
-                len(target.elts) == len(value.elts)):
-            return [rest for pair in zip(target.elts, value.elts) for rest in self._bind(pair[0], pair[1], scope)]
-        if isinstance(target, ast.Attribute) and value is not None:
-            self.own_attributes.setdefault(target.attr, []).append((value, scope))
-        return [(target, scope)]
-
-    def _FunctionDef(self, node, scope):
-        scope.bind(node.name, node)
-        return self._enter(node, scope, node.body) + [(d, scope) for d in node.decorator_list]
-
-    def _Lambda(self, node, scope):
-        return self._enter(node, scope, [node.body])
-
-    def _enter(self, node, scope, body):
-        own = Scope(scope, node)
-        self.functions.append((node, scope, own))
-        arguments = node.args
-        found = list(arguments.args) + list(getattr(arguments, "posonlyargs", [])) + list(getattr(arguments, "kwonlyargs", []))
-        for argument in found + [arguments.vararg, arguments.kwarg]:
-            name = argument if isinstance(argument, str) else getattr(argument, "arg", getattr(argument, "id", None))
-            if name:
-                own.bind(name, None)
-            elif argument is not None:  # a tuple of Python 2
-                for part in ast.walk(argument):
-                    if isinstance(part, ast.Name):
-                        own.bind(part.id, None)
-        defaults = [d for d in list(arguments.defaults) + list(getattr(arguments, "kw_defaults", [])) if d is not None]
-        return [(child, own) for child in body] + [(default, scope) for default in defaults]
-
-    def _ClassDef(self, node, scope):
-        scope.bind(node.name, node)
-        own = Scope(scope, node)
-        around = list(node.bases) + list(node.decorator_list) + [k.value for k in getattr(node, "keywords", [])]
-        return [(child, own) for child in node.body] + [(child, scope) for child in around]
-
-    def _comprehension(self, node, scope):
-        own = Scope(scope, node)
-        parts = [getattr(node, name) for name in ("elt", "key", "value") if hasattr(node, name)]
-        for generator in node.generators:
-            parts += [generator.target, generator.iter] + list(generator.ifs)
-        return [(part, own) for part in parts]
-
-    _ListComp = _SetComp = _DictComp = _GeneratorExp = _comprehension
-
-    def _Global(self, node, scope):
-        scope.outer_names = tuple(scope.outer_names) + tuple(node.names)
-        return ()
-
-    def _ExceptHandler(self, node, scope):
-        if isinstance(node.name, str):  # Python 2 has a Name there
-            scope.bind(node.name, None)
-
-    def _Import(self, node, scope):
-        self.imports.append((node, [alias.name for alias in node.names]))
-        for alias in node.names:
-            if alias.asname:
-                scope.bind(alias.asname, alias.name)
-            else:
-                scope.bind(alias.name.split(".")[0], alias.name.split(".")[0])
-        return ()
-
-    def _ImportFrom(self, node, scope):
-        module = "." * (node.level or 0) + (node.module or "")
-        self.imports.append((node, ["%s.%s" % (module, alias.name) for alias in node.names]))
-        for alias in node.names:
-            if alias.name == "*":
-                self.stars.append(module)
-            else:
-                scope.bind(alias.asname or alias.name, "%s.%s" % (module, alias.name))
-        return ()
-
-    # ----------------------------------------------------------------------------------------------- resolving
-    def resolve(self, node, scope):
-        """The dotted names that an expression may stand for, in their canonical form."""
-        return set(canonical(name) for name in self._resolve(node, scope, _DEPTH))
-
-    def called(self, call, scope):
-        """The dotted names of the function in a call of this module."""
-        names = self._called.get(call)
-        if names is None:
-            names = self._called[call] = self.resolve(call.func, scope)
-        return names
-
-    def _resolve(self, node, scope, depth):
-        if depth == 0:
-            return set()
-        if isinstance(node, ast.Name):
-            return self._resolve_name(node.id, scope, depth)
-        if isinstance(node, ast.Attribute):
-            return set("%s.%s" % (name, node.attr) for name in self._resolve(node.value, scope, depth))
-        if isinstance(node, ast.IfExp):
-            return self._resolve(node.body, scope, depth) | self._resolve(node.orelse, scope, depth)
-        if isinstance(node, ast.BoolOp):
-            return set().union(*[self._resolve(value, scope, depth) for value in node.values])
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return self._resolve_lookup(node, scope, depth)
-        return set()
-
-    def _resolve_name(self, name, scope, depth):
-        values = scope.lookup(name)
-        found = set()
-        for value in values:
-            if isinstance(value, str):
-                found.add(value)
-            elif isinstance(value, tuple):
-                found |= self._resolve(value[0], value[1], depth - 1)
-        if name in _CALLED_TENSORFLOW and not any(f.startswith("tensorflow") for f in found):
-            foreign = [f for f in found if not f.startswith(".") and f.split(".")[-1] != name]
-            if not foreign and not any(isinstance(value, ast.AST) for value in values):
-                found.add(_CALLED_TENSORFLOW[name])
-        if not values:
-            found.update("%s.%s" % (module, name) for module in self.stars if not module.startswith("."))
-        return found
-
-    def _resolve_lookup(self, call, scope, depth):
-        """`getattr(tf, "Print", other)` and `importlib.import_module("tensorflow")`."""
-        if call.func.id == "getattr" and len(call.args) > 1:
-            name = constant(call.args[1])
-            found = self._resolve(call.args[2], scope, depth) if len(call.args) > 2 else set()
-            if isinstance(name, compat.string_types):
-                found |= set("%s.%s" % (f, name) for f in self._resolve(call.args[0], scope, depth))
-            return found
-        if call.func.id in ("import_module", "__import__") and call.args and isinstance(constant(call.args[0]), compat.string_types):
-            return set([constant(call.args[0])])
-        return set()
-
-    def single_constant(self, node, scope):
-        """The value of a literal, or of a name that is assigned one literal and nothing else; else MISSING."""
-        for _ in range(_DEPTH):
-            value = constant(node)
-            if value is not MISSING or not isinstance(node, ast.Name):
-                return value
-            values = scope.lookup(node.id)
-            if len(values) != 1 or not isinstance(values[0], tuple):
-                return MISSING
-            node, scope = values[0]
-        return MISSING
-
-    def assigned(self, node, scope):
-        """The expressions that a name or an attribute may have been assigned, each with its scope."""
-        if isinstance(node, ast.Name):
-            return [value for value in scope.lookup(node.id) if isinstance(value, tuple)]
-        if isinstance(node, ast.Attribute):
-            return self.own_attributes.get(node.attr, [])
-        return []
-
-    def functions_of(self, node, scope, depth=_DEPTH):
-        """The functions of this file that an expression may stand for, as nodes."""
-        if isinstance(node, (ast.Lambda, ast.FunctionDef)) or type(node).__name__ == "AsyncFunctionDef":
-            return [node]
-        if isinstance(node, ast.Name) and depth:
-            found = []
-            for value in scope.lookup(node.id):
-                if isinstance(value, tuple):
-                    found += self.functions_of(value[0], value[1], depth - 1)
-                elif isinstance(value, ast.AST) and not isinstance(value, ast.ClassDef):
-                    found.append(value)
-            return found
-        if isinstance(node, ast.Call) and node.args and last_name(node.func) == "partial":
-            return self.functions_of(node.args[0], scope, depth)
-        return []
-
-
-_VISITED = [ast.Name, ast.Attribute, ast.Call, ast.With, ast.BinOp, ast.AugAssign, ast.Assign, ast.FunctionDef, ast.Lambda,
-            ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Global, ast.ExceptHandler, ast.Import,
-            ast.ImportFrom]
+def text_of(value):
+    """Text on every Python: paths and strings of the source are bytes on Python 2."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def last_name(node):

@@ -28,7 +28,8 @@ def text(result, tool):
                 ("silent", rule.silent), ("error", rule.error), ("instead", rule.instead)) if value]
     files = len(set(f.path for f in result.findings))
     lines += [""] if lines else []
-    lines.append("%d findings in %d of %d files, %d not read" % (len(result.findings), files, result.files, len(result.unread)))
+    lines.append("%d findings in %d of %d files, %d not read" % (
+        len(result.findings), files, result.files, len(result.unread)))
     return "\n".join(lines)
 
 
@@ -58,24 +59,29 @@ def sarif(result, tool):
     results = [{
         "ruleId": finding.rule, "ruleIndex": order.index(finding.rule), "level": _level(scan_rules.BY_ID[finding.rule]),
         "message": {"text": _sentence(finding)},
-        "locations": [{"physicalLocation": {
-            "artifactLocation": {"uri": _uri(finding.path)},
-            "region": {"startLine": finding.line, "startColumn": finding.column}}}],
+        "locations": [_location(finding)],
     } for finding in result.findings]
     unread = [{
         "level": "error", "message": {"text": "not read: " + u.message},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(u.path)}, "region": {"startLine": u.line}}}],
+        "locations": [_location(u)],
     } for u in result.unread]
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [{
-        "tool": {"driver": dict(tool, rules=rules)}, "results": results, "columnKind": "unicodeCodePoints",
-        "invocations": [{"executionSuccessful": not unread, "toolExecutionNotifications": unread}]}]}, indent=1, sort_keys=True)
+        "tool": {"driver": dict(tool, rules=rules)}, "results": results,
+        "invocations": [{"executionSuccessful": not unread, "toolExecutionNotifications": unread}],
+    }]}, indent=1, sort_keys=True)
+
+
+def _location(found):
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(found.path)}, "region": {"startLine": found.line}}}
 
 
 def github(result, tool):
     """Annotations: a workflow that prints these lines shows them beside the code."""
-    lines = ["::%s file=%s,line=%d,col=%d,title=%s::%s" % (
-        _level(scan_rules.BY_ID[f.rule]), _property(f.path), f.line, f.column, f.rule, _data(_sentence(f))) for f in result.findings]
-    lines += ["::error file=%s,line=%d,title=not read::%s" % (_property(u.path), u.line, _data(u.message)) for u in result.unread]
+    lines = ["::%s file=%s,line=%d,title=%s::%s" % (
+        _level(scan_rules.BY_ID[f.rule]), _property(f.path), f.line, f.rule, _data(_sentence(f)))
+             for f in result.findings]
+    lines += ["::error file=%s,line=%d,title=not read::%s" % (_property(u.path), u.line, _data(u.message))
+              for u in result.unread]
     return "\n".join(lines)
 
 
@@ -95,8 +101,8 @@ def _sentence(finding):
 
 def _uri(path):
     """With slashes, and relative where the path is."""
-    path = path.replace(os.sep, "/")
-    return quote(path if isinstance(path, str) else path.encode("utf-8"), safe="/:")
+    encode = getattr(os, "fsencode", lambda name: name.encode("utf-8"))  # Python 2, where paths are text here
+    return quote(encode(path.replace(os.sep, "/")), safe="/")
 
 
 def _data(value):

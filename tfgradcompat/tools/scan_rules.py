@@ -1,56 +1,66 @@
-"""The rules of the scan as a table, and the facts about TensorFlow's releases that they rest on.
+"""The rules of the scan as a table.
 
-docs/scan.md has the same table for readers; a test compares the two. "Silent" is a wrong or missing gradient without an error,
-"error" an error that other releases do not have. Ranges of releases were measured, not read: 0.12 to 2.22.
+docs/scan.md has the same table for readers; a test compares the two. "Silent" is a wrong or missing gradient without an
+error, "error" an error that other releases do not have. Ranges of releases were measured, not read: 0.12 to 2.22.
 """
 from __future__ import absolute_import, division, print_function
 
 import collections
-import re
 
 #: What a rule is about, where it lies, where it breaks, and what to write with this package in its place.
 Rule = collections.namedtuple("Rule", "id, title, silent, error, instead")
 
 RULES = [
     Rule("override-map", "gradient_override_map",
-         "1.5-2.22 in eager mode: the map does nothing, the true gradient is used. All releases: so it is with a misspelt operation type, "
-         "for operations that are not made in the block, and now and then when threads build one graph.",
+         "1.5-2.22 in eager mode: the map does nothing, the true gradient is used. All releases: so it is with a "
+         "misspelt operation type, for operations that are not made in the block, and now and then when threads "
+         "build one graph.",
          "All releases: a gradient name that is not registered is a LookupError only when the gradient is asked for.",
-         "`@custom_grad` where Identity is overridden (or `scale_gradient`, `reverse_gradient`, `clip_gradient_by_value` and the like); "
-         "`with override_gradient({\"Relu\": grad}):` or `guided_backprop` for an operation's own gradient"),
+         "`@custom_grad` where Identity is overridden (or `scale_gradient`, `reverse_gradient`, "
+         "`clip_gradient_by_value` and the like); `with override_gradient({\"Relu\": grad}):` or `guided_backprop` "
+         "for an operation's own gradient"),
     Rule("override-op-type", "gradient_override_map of an operation that has another type on other releases",
-         "On the releases that the message names: no operation of this type is made, so the true gradient is used.", "",
-         "`@custom_grad` around the operation; or `override_gradient`, which is an error when no operation of the type was made"),
+         "On the releases that the message names: no operation of this type is made, so the true gradient is used.",
+         "",
+         "`@custom_grad` around the operation; or `override_gradient`, which is an error when no operation of the "
+         "type was made"),
     Rule("py-func-override", "py_func with a gradient by gradient_override_map",
-         "1.5-2.22 in eager mode: the gradient is None. All releases: a graph that is loaded in another process can run another function.",
+         "1.5-2.22 in eager mode: the gradient is None. All releases: a graph that is loaded in another process can "
+         "run another function.",
          "2.0-2.22: there is no tf.py_func.",
          "`py_func(func, inputs, Tout, grad=grad)`, where `grad(op, *dys)` stays as it is"),
     Rule("register-fixed-name", "RegisterGradient with a fixed name, for overriding",
          "All releases: an imported graph uses whatever function has the name in this process.",
-         "All releases: KeyError when the module is reloaded, a notebook cell is run again, or a second copy is imported.",
+         "All releases: KeyError when the module is reloaded, a notebook cell is run again, or a second copy is "
+         "imported.",
          "`@custom_grad` or `override_gradient`, which need no names"),
     Rule("register-random-name", "RegisterGradient with a name made at run time",
-         "All releases: with numpy's or Python's random numbers the user's own stream changes; two processes can make one name, and an imported "
-         "graph then has another function's gradient.",
-         "All releases: the registry grows with each call and keeps graphs alive, names can collide (KeyError), and an exported graph has no "
-         "gradient elsewhere (LookupError).",
+         "All releases: with numpy's or Python's random numbers the user's own stream changes; two processes can "
+         "make one name, and an imported graph then has another function's gradient.",
+         "All releases: the registry grows with each call and keeps graphs whose tensors the gradient function uses, "
+         "names can collide (KeyError), and an exported graph has no gradient elsewhere (LookupError).",
          "`@custom_grad` or `override_gradient`; `py_func(..., grad=grad)` for Python code"),
-    Rule("register-own-type", "RegisterGradient for an operation that has a gradient on newer releases", "",
-         "On the releases that the message names, when the module is imported: KeyError, for the gradient is registered already.",
+    Rule("register-own-type", "RegisterGradient for an operation that has a gradient on newer releases",
+         "",
+         "On the releases that the message names, when the module is imported: KeyError, for the gradient is "
+         "registered already.",
          "`override_gradient({op_type: grad})`, or nothing where TensorFlow's own gradient will do"),
     Rule("registry-patch", "TensorFlow's private registry of gradients",
          "All releases: the change is for the whole process, for each graph and thread.",
          "Private, with another layout or name on some releases (2.6 and newer have `gradient_registry` too).",
          "`override_gradient`, or `guided_backprop(model)` for a model that is built already"),
-    Rule("defun", "Defun with a gradient function", "",
-         "1.5-2.22 in eager mode: AttributeError. 0.12-1.0: the override map does not reach into it. Private module.",
+    Rule("defun", "Defun with a gradient function",
+         "1.1-1.4: an imported graph has the true gradient.",
+         "1.5-2.22 in eager mode: AttributeError. 0.12-1.0: such a graph cannot be imported. The module is private.",
          "`@custom_grad`"),
     Rule("contrib-eager", "gradients by tf.contrib.eager",
-         "1.8-1.12: within `defun`, with the tape inside, `tf.custom_gradient` is ignored and the true gradient used; 1.9-1.13: there the "
-         "gradients of map_fn and scan are None.",
+         "1.8-1.12: within `defun`, with the tape inside, `tf.custom_gradient` is ignored and the true gradient "
+         "used; 1.9-1.13: there the gradients of map_fn and scan are None.",
          "0.12-1.4: there is no tf.contrib.eager. 2.0-2.22: there is no tf.contrib.",
-         "`custom_grad` for its custom_gradient, `value_and_gradients` for the functions that make gradients, `py_func` for its py_func"),
-    Rule("contrib-gradient", "gradients changed by tf.contrib", "",
+         "`custom_grad` for its custom_gradient, `value_and_gradients` for the functions that make gradients, "
+         "`py_func` for its py_func"),
+    Rule("contrib-gradient", "gradients changed by tf.contrib",
+         "",
          "2.0-2.22: there is no tf.contrib.",
          "`minimize(optimizer, loss, variables, transform)` with `transforms`"),
     Rule("custom-gradient-keywords", "a native custom_gradient function called with keywords",
@@ -58,149 +68,56 @@ RULES = [
          "1.7-2.22 in graphs and functions: ValueError.",
          "`@custom_grad`, which binds keywords first"),
     Rule("custom-gradient-variable", "a native custom_gradient function that reads a variable",
-         "1.7-1.8: the variable's gradient is None; with a reference variable 1.7-1.14, where the gradient function does not take `variables`.",
-         "1.9-2.22: TypeError where the gradient function does not take `variables`. 1.7-1.8: ValueError where it does; reference variables: "
-         "TypeError, 1.9-1.14, and where `f` makes them on 1.15 and newer.",
+         "1.7-1.8: the variable's gradient is None; with a reference variable 1.7-1.14, where the gradient function "
+         "does not take `variables`.",
+         "1.9-2.22: TypeError where the gradient function does not take `variables`. 1.7-1.8: ValueError where it "
+         "does; reference variables: TypeError, 1.9-1.14, and where `f` makes them on 1.15 and newer.",
          "`@custom_grad` with a gradient function that takes `variables`, for any kind of variable"),
-    Rule("custom-gradient-form", "native custom_gradient on a method, with parentheses, or of a partial", "",
-         "1.7-2.0: TypeError or ValueError for methods and parentheses. 1.7-2.22: AttributeError for functools.partial.",
+    Rule("custom-gradient-form", "native custom_gradient on a method, with parentheses, or of a partial",
+         "",
+         "1.7-2.0: TypeError or ValueError for methods and parentheses. 1.7-2.22: AttributeError for "
+         "functools.partial.",
          "`@custom_grad`, which takes anything that is callable"),
-    Rule("custom-gradient-argument", "a native custom_gradient function called with a list, dictionary, None or string", "",
-         "1.7-2.1: ValueError or TypeError, since a list or dictionary is packed into one tensor. 1.7-2.22: ValueError for None.",
+    Rule("custom-gradient-argument",
+         "a native custom_gradient function called with a list, dictionary, None or string",
+         "",
+         "1.7-2.2: ValueError or TypeError, since a list or dictionary is packed into one tensor. 1.7-2.22: "
+         "ValueError for None.",
          "`@custom_grad`: lists and dictionaries reach `f` as they are, and so do None and strings"),
-    Rule("custom-gradient-result", "a native gradient function that returns numbers or numpy arrays", "",
-         "1.7-2.22 in graphs and functions: AttributeError ('float' object has no attribute 'name'). It works in eager mode only.",
+    Rule("custom-gradient-result", "a native gradient function that returns numbers or numpy arrays",
+         "",
+         "1.7-2.22 in graphs and functions: AttributeError ('float' object has no attribute 'name'). It works in "
+         "eager mode only.",
          "`@custom_grad`, whose gradient functions may return numbers, arrays and None"),
     Rule("custom-gradient-forward", "ForwardAccumulator in a module with native custom gradients",
-         "2.1-2.22 in eager mode: forward mode takes the true derivative.", "",
+         "2.1-2.22 in eager mode: forward mode takes the true derivative.",
+         "",
          "`@custom_grad` (so far in eager mode and tf.function; see the README for what is promised)"),
     Rule("recompute-grad", "native recompute_grad",
          "1.8: variables get None.",
-         "0.12-1.4: does not exist. 1.5-1.14: in tf.contrib.layers only. 1.15-2.22: reference variables and keyword arguments are errors in graphs.",
+         "0.12-1.4: does not exist. 1.5-1.14: in tf.contrib.layers only. 1.15-2.22: reference variables and keyword "
+         "arguments are errors in graphs.",
          "`recompute`"),
     Rule("stop-gradient-trick", "another gradient by stop_gradient",
-         "All releases: the value is rounded, `b + stop_gradient(f - b)` is not `f` (0 for 1 beside a large b), and is NaN where b is infinite.", "",
+         "All releases: the value of `b + stop_gradient(f - b)` is not `f` but rounded (0. where `f` is 1. and `b` "
+         "large), and NaN where `b` is infinite.",
+         "",
          "`straight_through(f)`, `surrogate(f, b)`, `scale_gradient(x, scale)` or `reverse_gradient(x)`, all exact"),
     Rule("print-in-gradient", "tf.Print or tf.print in a gradient function",
-         "1.12-2.22: tf.print in a gradient prints nothing in graphs, nor (1.13 and newer) in functions with the tape outside.",
-         "0.12-1.11: there is no tf.print as of today. 2.0-2.22: there is no tf.Print.",
+         "1.12-2.22: tf.print in a gradient prints nothing in graphs, nor (1.13 and newer) in functions with the "
+         "tape outside.",
+         "0.12-1.11: there is no tf.print like today's. 2.0-2.22: there is no tf.Print.",
          "`print_gradient(x, message)`"),
-    Rule("private-import", "a private part of TensorFlow that has to do with gradients", "",
+    Rule("private-import", "a private part of TensorFlow that has to do with gradients",
+         "",
          "On releases other than those that the message names: ImportError or AttributeError.",
          "`override_gradient` and `guided_backprop` for gradients of operations, `custom_grad` for custom_gradient, "
          "`value_and_gradients` for the rest"),
-    Rule("compute-gradients", "compute_gradients of an optimizer", "",
-         "1.5-2.22 in eager mode: RuntimeError where the loss is a tensor. 2.0-2.22: tf.train has no optimizers (tf.compat.v1.train has). "
-         "Keras: no such method before 2.11 and from 2.16 on, another signature between.",
+    Rule("compute-gradients", "compute_gradients of an optimizer",
+         "",
+         "1.5-2.22 in eager mode: RuntimeError where the loss is a tensor. 2.0-2.22: tf.train has no optimizers "
+         "(tf.compat.v1.train has). Keras: no such method before 2.11 and from 2.16 on, another signature between.",
          "`minimize(optimizer, loss, variables, transform)` or `value_and_gradients`"),
 ]
 
 BY_ID = dict((rule.id, rule) for rule in RULES)
-
-#: Operation types of TensorFlow with a gradient that is registered from this release on.
-OWN_GRADIENTS = dict((op_type, release) for release, op_types in {
-    "1.0": "Ceil Expm1 FloorDiv Round",
-    "1.1": "IRFFT IRFFT2D RFFT RFFT2D UnsortedSegmentMax",
-    "1.2": "Atan2 AvgPool3DGrad AvgPoolGrad Betainc MaxPool3DGrad MaxPoolGrad MaxPoolGradGrad MaxPoolWithArgmax SoftplusGrad",
-    "1.3": "Acosh Asinh Atanh Cosh PadV2 Sinh",
-    "1.4": "Angle FloorMod FusedBatchNormGrad ResizeBicubic SeluGrad",
-    "1.5": "Qr Relu6Grad Svd",
-    "1.6": "Roll",
-    "1.7": "ArgMax UnsortedSegmentMin UnsortedSegmentProd",
-    "1.10": "BesselI0e BesselI1e EagerPyFunc LogMatrixDeterminant",
-    "1.11": "DivNoNan",
-    "1.13": "LeakyReluGrad MatrixSquareRoot TensorScatterAdd TensorScatterSub TensorScatterUpdate",
-    "1.14": "DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput ExtractVolumePatches",
-    "1.15": "CumulativeLogsumexp",
-    "2.1": "Erfinv Ndtri",
-    "2.3": "CTCLossV2 Eig ImageProjectiveTransformV2",
-    "2.6": "SegmentProd TensorScatterMax TensorScatterMin",
-    "2.11": "RandomShuffle",
-    "2.13": "ClipByValue",
-    "2.20": "ResizeBilinearGrad",
-    "2.22": "SoftsignGrad",
-}.items() for op_type in op_types.split())
-
-#: Operation types that only some releases make: a map with one of the first that lacks one of the first or second is not for all.
-RENAMED_TYPES = [
-    (("Add", "AddV2"), (), "`+` makes AddV2 from 1.15 on, tf.add from 2.6 on at the latest"),
-    (("Select", "SelectV2"), (), "tf.where makes SelectV2 from 2.0 on"),
-    (("Gather", "GatherV2"), (), "tf.gather makes GatherV2 from 1.8 on"),
-    (("BatchMatMul", "BatchMatMulV2"), (), "tf.matmul makes BatchMatMulV2 from 1.14 on"),
-    (("FusedBatchNorm", "FusedBatchNormV3"), (), "tf.nn.fused_batch_norm makes FusedBatchNormV3 from 1.15 on"),
-    (("Concat", "ConcatV2"), (), "tf.concat makes ConcatV2 from 1.0 on"),
-    (("LeakyRelu",), ("Maximum",), "tf.nn.leaky_relu makes Mul and Maximum before 1.13, LeakyRelu from then on"),
-    (("ClipByValue",), ("Maximum", "Minimum"), "tf.clip_by_value makes ClipByValue on 1.8 only, else Minimum and Maximum"),
-]
-
-PY_FUNC_TYPES = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
-
-CUSTOM_GRADIENT = frozenset(["tensorflow.custom_gradient", "tensorflow.contrib.eager.custom_gradient"])
-PY_FUNC = frozenset(["tensorflow.py_func", "tensorflow.numpy_function", "tensorflow.py_function"])
-PRINT = frozenset(["tensorflow.Print", "tensorflow.print"])
-MAKES_VARIABLE = frozenset(["tensorflow.Variable", "tensorflow.get_variable", "tensorflow.contrib.eager.Variable",
-                            "tensorflow.keras.backend.variable", "tensorflow.contrib.framework.model_variable"])
-LAYER_WITH_VARIABLES = re.compile(
-    r"^tensorflow\.(layers|keras\.layers|contrib\.layers|contrib\.slim)\."
-    r"(dense|fully_connected|conv\w*|separable_conv\w*|batch_norm\w*|layer_norm|Dense|Conv\w*|BatchNormalization|LayerNormalization|"
-    r"Embedding|LSTM\w*|GRU\w*)$")
-
-#: Used under these names, whether called or not: {canonical name: rule}.
-REFERENCES = dict([("tensorflow.contrib.eager." + name, "contrib-eager") for name in (
-    "GradientTape", "custom_gradient", "defun", "function", "gradients_function", "implicit_gradients", "implicit_value_and_gradients",
-    "make_vjp", "py_func", "value_and_gradients_function")] + [(name, "contrib-gradient") for name in (
-    "tensorflow.contrib.training.add_gradients_summaries", "tensorflow.contrib.training.clip_gradient_norms",
-    "tensorflow.contrib.training.multiply_gradients", "tensorflow.contrib.slim.learning.add_gradients_summaries",
-    "tensorflow.contrib.slim.learning.clip_gradient_norms", "tensorflow.contrib.slim.learning.multiply_gradients",
-    "tensorflow.contrib.estimator.clip_gradients_by_norm", "tensorflow.contrib.layers.rev_block")] + [(name, "recompute-grad") for name in (
-    "tensorflow.recompute_grad", "tensorflow.contrib.layers.recompute_grad",
-    "tensorflow.contrib.layers.python.layers.rev_block_lib.recompute_grad")])
-
-#: Functions that change gradients when they are called with one of these keywords.
-CONTRIB_KEYWORDS = {
-    "tensorflow.contrib.layers.optimize_loss": ("clip_gradients", "gradient_multipliers", "gradient_noise_scale"),
-    "tensorflow.contrib.training.create_train_op": ("transform_grads_fn",),
-    "tensorflow.contrib.slim.learning.create_train_op": ("clip_gradient_norm", "gradient_multipliers"),
-}
-
-_EVERYWHERE = "there on every release so far, promised by none"
-
-#: Private modules, and where they are.
-PRIVATE_MODULES = dict([
-    ("tensorflow.python.eager.backprop", "from 1.4 on"),
-    ("tensorflow.python.eager.custom_gradient", "1.4-1.6 only"),
-    ("tensorflow.python.eager.forwardprop", "from 1.15 on"),
-    ("tensorflow.python.eager.imperative_grad", "from 1.4 on"),
-    ("tensorflow.python.eager.tape", "from 1.4 on"),
-    ("tensorflow.python.ops.custom_gradient", "from 1.7 on"),
-    ("tensorflow.python.ops.gradients", _EVERYWHERE),
-    ("tensorflow.python.ops.gradients_impl", _EVERYWHERE),
-    ("tensorflow.python.ops.gradients_util", "from 1.14 on"),
-] + [("tensorflow.python.ops.%s_grad" % name, _EVERYWHERE) for name in (
-    "array", "control_flow", "data_flow", "image", "linalg", "math", "nn", "sparse")])
-
-#: Single names in private modules, and where they are.
-PRIVATE_NAMES = {
-    "tensorflow.python.eager.function.defun": "1.4-2.11",
-    "tensorflow.python.ops.gradients_impl._GradientsHelper": "1.7-1.13",
-    "tensorflow.python.ops.gradients_impl._SymGrad": "0.12-1.13",
-}
-#: Operations that compute gradients: 1.7 took the underscore away, from all but those that never had one.
-GENERATED_GRADIENT = re.compile(r"^tensorflow\.python\.ops\.gen_\w+_ops\.(_?)(?!fused_batch|bias_add|cholesky|strided|sparse_seg)\w+_grad$")
-
-#: The attributes whose uses the checks look at.
-ATTRIBUTES = frozenset(
-    [name.rpartition(".")[2] for name in list(REFERENCES) + list(PRIVATE_NAMES)] + ["_gradient_registry", "gradient_registry"])
-
-
-def private_part(dotted):
-    """(the part of TensorFlow, where it is) of a private name, or None."""
-    generated = GENERATED_GRADIENT.match(dotted)
-    if generated:
-        return dotted, "0.12-1.6 only" if generated.group(1) else "from 1.7 on"
-    if dotted in PRIVATE_NAMES:
-        return dotted, PRIVATE_NAMES[dotted]
-    for module in (dotted, dotted.rpartition(".")[0]):
-        if module in PRIVATE_MODULES:
-            return module, PRIVATE_MODULES[module]
-    return None

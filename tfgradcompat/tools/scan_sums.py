@@ -1,15 +1,15 @@
 """Looks for sums with stop_gradient that have one value and the gradient of another: `b + stop_gradient(f - b)`.
 
-A sum is taken apart into terms with a sign, and the terms within stop_gradient into others. It is a trick where a term is both
-free and stopped, with opposite signs (its value cancels, its gradient does not), or where a free term and a stopped one are
-parts of a whole (`s * x + stop_gradient((1 - s) * x)`). `x - stop_gradient(max(x))` and losses are neither.
+A sum is taken apart into terms with a sign, those that are free and those within stop_gradient. It is a trick where the
+values of a free and a stopped term cancel (the gradient of the free one stays), or where they are parts of a whole,
+`s * x` and `stop_gradient((1 - s) * x)`. `x - stop_gradient(max(x))`, targets and losses are neither.
 """
 from __future__ import absolute_import, division, print_function
 
 import ast
 import re
 
-from .scan_names import constant, last_name
+from .scan_names import constant, last_name, number
 
 _SUMS = {"tensorflow.add": 1, "tensorflow.subtract": -1, "tensorflow.sub": -1}
 _PRODUCTS = ("multiply", "mul", "scalar_mul")
@@ -17,10 +17,13 @@ _NEGATION = frozenset(["tensorflow.negative", "tensorflow.neg"])
 _STOP = "tensorflow.stop_gradient"
 _CONTEXT = re.compile(r", ctx=\w+\(\)")  # of a name: whether it is read or written
 _DEPTH = 4  # of assigned names that are looked through
+_MOST = 100  # terms: longer sums are not looked into further
 
 
 def check(module, report):
     """Adds a finding for each sum that is a trick."""
+    if not any(_STOP in module.called(call, scope) for call, scope in module.calls):
+        return
     sums = list(module.sums)
     sums += [(call, scope) for call, scope in module.calls if module.called(call, scope) & set(_SUMS)]
     seen = set()  # what is part of a sum that was found already
@@ -37,11 +40,13 @@ def _is_trick(node, scope, module):
         terms.add(node.value, 1 if isinstance(node.op, ast.Add) else -1, False, scope)
     else:
         terms.add(node, 1, False, scope)
-    return any(_cancel(free, stopped) or _are_parts(free, stopped) for stopped in terms.stopped for free in terms.free)
+    free, stopped = ([(sign * s, factors) for sign, term in found for s, factors in [_factors(term)]]
+                     for found in (terms.free, terms.stopped))
+    return any(_cancel(a, b) or _are_parts(a, b) or _is_pulled(a, b) for b in stopped for a in free)
 
 
 class _Terms(object):
-    """The terms of a sum, each a pair of its sign and its expression: those that are free and those within stop_gradient."""
+    """The terms of a sum, each a pair of its sign and its expression. A name stands beside what it was assigned."""
 
     def __init__(self, module):
         self.module = module
@@ -49,16 +54,16 @@ class _Terms(object):
         self.stopped = []
 
     def add(self, node, sign, stopped, scope, depth=_DEPTH):
-        while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):  # no recursion: some sums are very long
+        while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):  # no recursion: sums can be long
             self.add(node.right, sign if isinstance(node.op, ast.Add) else -sign, stopped, scope, depth)
             node = node.left
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             self.add(node.operand, -sign, stopped, scope, depth)
-        elif isinstance(node, ast.Call) and self._add_call(node, sign, stopped, scope, depth):
-            pass
-        else:
-            (self.stopped if stopped else self.free).append((sign, node))
-            self._look_through(node, sign, stopped, scope, depth)
+        elif not (isinstance(node, ast.Call) and self._add_call(node, sign, stopped, scope, depth)):
+            found = self.stopped if stopped else self.free
+            if len(found) < _MOST:
+                found.append((sign, node))
+                self._look_through(node, sign, stopped, scope, depth)
 
     def _add_call(self, node, sign, stopped, scope, depth):
         names = self.module.called(node, scope)
@@ -78,22 +83,20 @@ class _Terms(object):
 
     def _look_through(self, node, sign, stopped, scope, depth):
         """`delta = f - b`, then `b + stop_gradient(delta)`; `stopped = stop_gradient(f - b)`, then `b + stopped`."""
-        if not depth or not isinstance(node, ast.Name):
-            return
-        values = scope.lookup(node.id)
+        values = scope.lookup(node.id) if depth and isinstance(node, ast.Name) else []
         if len(values) == 1 and isinstance(values[0], tuple):
             value, where = values[0]
-            if isinstance(value, (ast.BinOp, ast.UnaryOp)) and stopped or isinstance(value, ast.Call):
-                inner = _Terms(self.module)
-                inner.add(value, sign, stopped, where, depth - 1)
-                self.stopped += inner.stopped
-                if stopped:
-                    self.stopped += inner.free
+            if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Call)):
+                self.add(value, sign, stopped, where, depth - 1)
 
 
 def _text(node):
     """By which two expressions are the same."""
     return _CONTEXT.sub("", ast.dump(node))
+
+
+def _texts(nodes):
+    return sorted(_text(node) for node in nodes)
 
 
 def _factors(node):
@@ -111,27 +114,51 @@ def _factors(node):
     return left[0] * right[0], left[1] + right[1]
 
 
+# Each term is now a pair of its sign and its factors.
 def _cancel(free, stopped):
-    """Whether the values of two terms cancel."""
-    (sign, factors), (other_sign, others) = _factors(free[1]), _factors(stopped[1])
-    return free[0] * sign == -stopped[0] * other_sign and sorted(map(_text, factors)) == sorted(map(_text, others))
+    return free[0] == -stopped[0] and _texts(free[1]) == _texts(stopped[1])
 
 
 def _are_parts(free, stopped):
-    """`s * x` and `(1 - s) * x`, or `-s * x` and `(1 + s) * x`, or the same with numbers that make one."""
-    (sign, factors), (other_sign, others) = _factors(free[1]), _factors(stopped[1])
-    sign, other_sign = free[0] * sign, stopped[0] * other_sign
-    for one in factors:
-        for other in others:
-            rest = sorted(_text(n) for n in factors if n is not one)
-            if rest and rest == sorted(_text(n) for n in others if n is not other) and _make_one(sign, one, other_sign, other):
+    """`s * x` and `(1 - s) * x`, or `-s * x` and `(1 + s) * x`, or the same with numbers: `-x` and `2 * x`."""
+    (number_of_one, one), (number_of_other, other) = _split(free), _split(stopped)
+    if _texts(one) == _texts(other) and abs(number_of_one + number_of_other - 1) < 1e-9:
+        return True
+    for factor in free[1]:
+        for other in stopped[1]:
+            rest = _texts(n for n in free[1] if n is not factor)
+            other_rest = _texts(n for n in stopped[1] if n is not other)
+            if rest and rest == other_rest and _complement(free[0], factor, stopped[0], other):
                 return True
     return False
 
 
-def _make_one(sign, one, other_sign, other):
-    if isinstance(other, ast.BinOp) and isinstance(other.op, (ast.Add, ast.Sub)) and constant(other.left) == 1:
-        wanted = sign if isinstance(other.op, ast.Sub) else -sign
-        return wanted == other_sign and _text(other.right) == _text(one)
-    numbers = constant(one), constant(other)
-    return all(isinstance(n, (int, float)) for n in numbers) and abs(sign * numbers[0] + other_sign * numbers[1] - 1) < 1e-9
+def _split(term):
+    """The number that a term begins with, sign included, and its other factors."""
+    value, rest = term[0], []
+    for factor in term[1]:
+        of_factor = number(factor)
+        if of_factor is None:
+            rest.append(factor)
+        else:
+            value *= of_factor
+    return value, rest
+
+
+def _complement(sign, factor, other_sign, other):
+    if not (isinstance(other, ast.BinOp) and isinstance(other.op, (ast.Add, ast.Sub)) and constant(other.left) == 1):
+        return False
+    wanted = sign if isinstance(other.op, ast.Sub) else -sign
+    return wanted == other_sign and _text(other.right) == _text(factor)
+
+
+def _is_pulled(free, stopped):
+    """`x + stop_gradient((f - x) * mask)`: a value that moves away from x with the gradient of x."""
+    for factor in stopped[1] if len(stopped[1]) > 1 else []:
+        if isinstance(factor, ast.BinOp) and isinstance(factor.op, (ast.Add, ast.Sub)):
+            sign = 1 if isinstance(factor.op, ast.Add) else -1
+            for outer, part in ((1, factor.left), (sign, factor.right)):
+                inner, factors = _factors(part)
+                if free[0] == -stopped[0] * outer * inner and _texts(free[1]) == _texts(factors):
+                    return True
+    return False

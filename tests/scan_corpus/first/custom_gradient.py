@@ -8,7 +8,8 @@ def scale(x, factor):
     return tf.identity(x), grad
 
 def loss(x):
-    return tf.reduce_sum(scale(x, factor=2.)) + tf.reduce_sum(scale(x=x, factor=3.))  # expect: custom-gradient-keywords, custom-gradient-keywords
+    y = tf.reduce_sum(scale(x, factor=2.))  # expect: custom-gradient-keywords
+    return y + tf.reduce_sum(scale(x=x, factor=3.))  # expect: custom-gradient-keywords
 
 #### harmless: called by position
 import tensorflow as tf

@@ -95,7 +95,7 @@ from tensorflow.python.ops import gen_nn_ops
 @ops.RegisterGradient("MaxPoolGrad")  # expect: register-own-type
 def _max_pool_grad_grad(op, grad):
     return [tf.zeros_like(op.inputs[0]), tf.zeros_like(op.inputs[1]),
-            gen_nn_ops._max_pool_grad_grad(op.inputs[0], op.inputs[1], grad, op.get_attr("ksize"))]  # expect: private-import
+            gen_nn_ops._max_pool_grad_grad(op.inputs[0], op.inputs[1], grad, [1, 2, 2, 1])]  # expect: private-import
 
 #### patching the registry
 import tensorflow as tf

@@ -110,6 +110,7 @@ def f(x):
     return x * 2., grad
 
 #### tf.print in a gradient, in a branch
+from __future__ import print_function
 import tensorflow as tf
 
 @tf.custom_gradient

@@ -223,6 +223,7 @@ def f(op, grad):
     return gen_nn_ops.conv2d_backprop_input(op.inputs[0], op.inputs[1], grad, [1], "SAME"), grad.my_grad
 
 #### harmless: printing that is not in a gradient
+from __future__ import print_function
 import tensorflow as tf
 
 @tf.custom_gradient

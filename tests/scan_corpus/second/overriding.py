@@ -71,7 +71,8 @@ def _guided_tanh(op, grad):
 
 @ops.RegisterGradient("GuidedRelu6")  # expect: register-fixed-name
 def _guided_relu6(op, grad):
-    return tf.where(grad > 0., gen_nn_ops._relu6_grad(grad, op.outputs[0]), tf.zeros_like(grad))  # expect: private-import
+    relu6_grad = gen_nn_ops._relu6_grad(grad, op.outputs[0])  # expect: private-import
+    return tf.where(grad > 0., relu6_grad, tf.zeros_like(grad))
 
 MAP = {"Tanh": "GuidedTanh", "Relu6": "GuidedRelu6"}
 
