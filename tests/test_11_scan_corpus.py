@@ -3,7 +3,8 @@
 
 tests/scan_corpus has three parts. `first` was written before the code of the scan, `second` after it and from what
 public code looks like, before the scan had seen it; `later` holds what real packages, and the code when it was broken
-on purpose, showed afterwards. The scan was tuned on all of them by now: the figures before that are in docs/scan.md.
+on purpose, showed afterwards, and rules that came later. The scan was tuned on all of them by now: the figures before
+that are in docs/scan.md.
 """
 from __future__ import absolute_import, division, print_function
 
@@ -15,7 +16,7 @@ from tfgradcompat.tools import scan_facts, scan_rules
 pytestmark = pytest.mark.once
 
 # (precision, recall) that were reached.
-REACHED = {"first": (1., 1.), "second": (1., 1.), "later": (11. / 12., 1.)}
+REACHED = {"first": (1., 1.), "second": (1., 1.), "later": (14. / 15., 1.)}
 
 
 @pytest.mark.clause("11.25")

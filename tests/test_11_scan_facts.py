@@ -114,3 +114,9 @@ def test_public_names(name, where):
 def test_tf_print_as_it_is_today():
     assert hasattr(tf, "print") and getattr(tf, "print") is not getattr(tf, "Print", None) if VERSION >= (1, 12) else (
         getattr(tf, "print", None) is getattr(tf, "Print", None) or not hasattr(tf, "print"))
+
+
+def test_compute_gradient_is_another_function_since_2_0():
+    code = tf.test.compute_gradient.__code__
+    assert code.co_varnames[:2] == (("f", "x") if VERSION >= (2, 0) else ("x", "x_shape"))
+    assert hasattr(tf.test, "compute_gradient_error") == (VERSION < (2, 0))

@@ -74,6 +74,9 @@ REFERENCES = dict(("tensorflow." + name, rule) for rule, names in {
     "recompute-grad": [
         "recompute_grad", "contrib.layers.recompute_grad",
         "contrib.layers.python.layers.rev_block_lib.recompute_grad"],
+    "test-compute-gradient": [
+        "test.compute_gradient", "test.compute_gradient_error", "python.ops.gradient_checker.compute_gradient",
+        "python.ops.gradient_checker.compute_gradient_error", "python.ops.gradient_checker_v2.compute_gradient"],
 }.items() for name in names)
 
 #: Functions that change gradients when they are called with one of these keywords.

@@ -118,6 +118,11 @@ RULES = [
          "1.5-2.22 in eager mode: RuntimeError where the loss is a tensor. 2.0-2.22: tf.train has no optimizers "
          "(tf.compat.v1.train has). Keras: no such method before 2.11 and from 2.16 on, another signature between.",
          "`minimize(optimizer, loss, variables, transform)` or `value_and_gradients`"),
+    Rule("test-compute-gradient", "tf.test.compute_gradient",
+         "",
+         "2.0-2.22: takes a function and its inputs, and there is no compute_gradient_error. 0.12-1.15, and in "
+         "tf.compat.v1.test: takes tensors of a graph and their shapes, which eager mode does not have.",
+         "`testing.check_gradients(f, *args)`, in every mode"),
 ]
 
 BY_ID = dict((rule.id, rule) for rule in RULES)
