@@ -48,10 +48,14 @@ class Call(object):
   def backward(self, dys):
     """One gradient per input and per variable from the upstream gradients of the differentiable outputs."""
     api = self._api
+    if api.executing_eagerly():
+      return self._gradients(dys)
     with gradient_scope.GradientScope(api, self.taken and self.taken.graph) as scope:
-      dys = gradients.upstream(api, self.outputs, dys)
-      returned = self.in_grad(dys, list(self.variables))
-      return scope.give_back(gradients.downstream(api, self, returned))
+      return scope.give_back(self._gradients(dys))
+
+  def _gradients(self, dys):
+    dys = gradients.upstream(self._api, self.outputs, dys)
+    return gradients.downstream(self._api, self, self.in_grad(dys, list(self.variables)))
 
   def name(self, i):
     """The `i`th input as errors name it, argument 'pair'[0], or, behind the inputs, a variable."""
