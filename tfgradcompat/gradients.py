@@ -40,6 +40,10 @@ class Port(object):
     """A list with None for unknown dimensions, or None for an unknown rank."""
     return self._api.shape(self.tensor) if self._shape is _LATER else self._shape
 
+  def is_like(self, value):
+    """Whether `value` is an eager tensor of the same dtype and shape: most gradients are, and a closer look takes its time."""
+    return type(value) is self._api.EagerTensor and value.dtype is self.dtype and self._api.shape(value) == self._shape
+
   def __str__(self):
     return "%s %s" % (self.dtype.name, shape_text(self.shape))
 
@@ -162,6 +166,8 @@ def _matched(api, call, i, port, gradient):
   """`gradient` as a tensor of the dtype and shape of `port`; None stays None."""
   if gradient is None or not api.is_differentiable(port.dtype):
     return None
+  if port.is_like(gradient):
+    return gradient
   kind = api.kind(gradient)
   if kind is leaves.SLICES:
     return _matched_slices(api, call, i, port, gradient)

@@ -22,6 +22,7 @@ class Leaves(object):
     # Composite tensors from 1.13 on.
     self._composite_type = getattr(private("framework.composite_tensor"), "CompositeTensor", ())
     self._opaque = frozenset(getattr(self.tf, name) for name in ("resource", "variant") if hasattr(self.tf, name))
+    self._opaque_numbers = frozenset(dtype.as_datatype_enum for dtype in self._opaque)
     self._kinds = {}  # by type
     self._differentiable = {}  # by dtype
 
@@ -61,7 +62,8 @@ class Leaves(object):
   def is_plain(self, value, graph):
     """Whether `value` is a tensor that needs no thought: of `graph`, or, where that is None, an eager one."""
     if graph is None:
-      return type(value) is self.EagerTensor and value.dtype not in self._opaque
+      # Much faster than to ask for the dtype; in all releases with eager mode.
+      return type(value) is self.EagerTensor and value._datatype_enum() not in self._opaque_numbers
     return type(value) is self.SymbolicTensor and value.graph is graph and value.dtype not in self._opaque
 
   def values_of(self, leaf, kind):
