@@ -1,4 +1,4 @@
-"""Where a gradient function runs: the graph that is being built when the gradient is asked for, or eager mode.
+"""Where a gradient function runs: the graph that is being built when the gradient is asked for.
 
 In a graph an assignment or a print whose result nobody uses does not run. So what the gradient function did is made a
 control dependency of the gradients that it returned: its side effects happen once per gradient. And a gradient that was
@@ -20,34 +20,30 @@ class GradientScope(object):
   """The context in which a gradient function is called, and its gradients are given back."""
 
   def __init__(self, api, forward):
-    """`forward` is the graph in which the call was made; None in eager mode."""
+    """`forward` is the graph in which the call was made; None if that was in eager mode."""
     self._api = api
     self._forward = forward
 
   def __enter__(self):
     api = self._api
-    self._graph = None if api.executing_eagerly() else api.get_default_graph()
-    if self._graph is not None:
-      self._newest_id = api.newest_id(self._graph)
-      # Plain graphs and functions before 1.13 have no list of the variables that they read.
-      self._watcher = api.watch_variables() if hasattr(self._graph, "variables") else tensorflow_api.NoWatcher()
-      self._watcher.__enter__()
-      self._undo = api.mend_capture(self._graph, self._forward), api.keep_effects_in_branches(self._graph)
+    self._graph = api.get_default_graph()
+    self._newest_id = api.newest_id(self._graph)
+    # Plain graphs and functions before 1.13 have no list of the variables that they read.
+    self._watcher = api.watch_variables() if hasattr(self._graph, "variables") else tensorflow_api.NoWatcher()
+    self._watcher.__enter__()
+    self._undo = api.mend_capture(self._graph, self._forward), api.keep_effects_in_branches(self._graph)
     return self
 
   def __exit__(self, *error):
-    if self._graph is not None:
-      for undo in self._undo:
-        undo()
-      self._watcher.__exit__(*error)
-      self._api.add_variables(self._graph, self._watcher.watched_variables())
+    for undo in self._undo:
+      undo()
+    self._watcher.__exit__(*error)
+    self._api.add_variables(self._graph, self._watcher.watched_variables())
     return False
 
   def give_back(self, gradients):
     """The gradients (None among them) as they can leave this graph, after the side effects."""
     graph = self._graph
-    if graph is None:
-      return gradients
     context = graph._get_control_flow_context()
     made = self._api.ops_since(graph, self._newest_id)
     effects = [op for op in made if _has_effect(op) and op._get_control_flow_context() is context and
