@@ -68,12 +68,14 @@ def carry(api, call, outputs, inputs, eager):
   """Hands `outputs` through a carrier whose gradient is that of `call`."""
   if eager:
     return _told_to_tapes(api, call, outputs, inputs)
+  make = _native_in_graph if route() == NATIVE else _override
+  if api.record_operation is None or not api.is_recording():
+    return make(api, call, outputs + inputs, len(outputs)).outputs[:len(outputs)]
   # What tapes and accumulators that are open inside a function get to know is told to them at the end, and nothing else.
   with api.stop_recording():
-    op = (_native_in_graph if route() == NATIVE else _override)(api, call, outputs + inputs, len(outputs))
+    op = make(api, call, outputs + inputs, len(outputs))
   carried = list(op.outputs[:len(outputs)])
-  if api.record_operation is not None and api.is_recording():
-    api.record_operation("custom_grad", carried, outputs + inputs, _backward(api, call, len(outputs)))
+  api.record_operation("custom_grad", carried, outputs + inputs, _backward(api, call, len(outputs)))
   return carried
 
 
