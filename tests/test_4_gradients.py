@@ -506,21 +506,3 @@ def test_two_tapes(mode):
         return first.gradient(z, [x]) + second.gradient(z, [y])
 
     assert mode.execute(program, 1., 2.) == [36., 18.]  # 9 * 2 y and 9 * 2 x
-
-
-@pytest.mark.needs("uses_tape")
-@pytest.mark.skipif(VERSION < (2, 2), reason="TensorFlow 0.12-2.1 has no public forward mode (4.5)")
-def test_forward_mode_is_that_of_the_gradient(mode):
-    # the tangent of exp with the gradient 3 dy exp(x), at 1: 3 e; of nine, whose gradient is 9 dy, behind it: 27 e
-    @custom_grad
-    def thrice(x):
-        y = tf.exp(x)
-        return y, lambda dy: 3. * dy * y
-
-    def program(x):
-        with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
-            y = thrice(x)
-            z = nine(y)
-        return accumulator.jvp(y), accumulator.jvp(z)
-
-    np.testing.assert_allclose(mode.execute(program, 1.), [3. * np.e, 27. * np.e], rtol=1e-6)

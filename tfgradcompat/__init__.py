@@ -7,6 +7,7 @@ TensorFlow. The way of the code: decorator.py, from top to bottom.
 from __future__ import absolute_import, division, print_function
 
 from . import transforms
+from . import vectorizing as _unused_vectorizing  # lets TensorFlow's vectorizer know us
 from .decorator import custom_grad
 from .gradient_changes import (
     check_gradient, clip_gradient_by_norm, clip_gradient_by_value, clip_gradients_by_global_norm, print_gradient,

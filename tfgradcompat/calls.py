@@ -57,6 +57,10 @@ class Call(object):
     dys = gradients.upstream(self._api, self.outputs, dys)
     return gradients.downstream(self._api, self, self.in_grad(dys, list(self.variables)))
 
+  def count_of_inputs(self):
+    """The number of gradients that `backward` gives."""
+    return len(self.inputs) + len(self.variable_ports)
+
   def name(self, i):
     """The `i`th input as errors name it, argument 'pair'[0], or, behind the inputs, a variable."""
     if i < len(self.inputs):

@@ -28,6 +28,9 @@ _CALL_ID = "_custom_grad_call"
 
 GRADIENT = "_gradient_op_type"
 
+_LOST = ("it stands for all iterations of a tf.vectorized_map or of a jacobian, which cannot be made again. Use tf.map_fn there "
+         "(and, where TensorFlow copies loops and branches, 1.13 to 2.0, keep tf.vectorized_map out of them)")
+
 _process = binascii.hexlify(os.urandom(6)).decode("ascii")
 _counter = itertools.count()
 _calls_by_id = weakref.WeakValueDictionary()
@@ -36,12 +39,13 @@ _calls_by_id = weakref.WeakValueDictionary()
 class GraphData(object):
   """The calls made in one graph, which owns them."""
 
-  __slots__ = ("calls", "inner_calls", "overrides", "lock", "variables", "variables_seen")
+  __slots__ = ("calls", "inner_calls", "overrides", "seen", "lock", "variables", "variables_seen")
 
   def __init__(self):
     self.calls = {}  # by the name of the operation
     self.inner_calls = []  # in the bodies of loops and branches
     self.overrides = set()  # see overriding.py
+    self.seen = {}  # by the name of an operation with an overridden gradient: the same with the inputs that it was made with
     # {operation name: trainable variable}, as of when there were `variables_seen` of them (see variables.py).
     self.variables, self.variables_seen = {}, 0
     # Held while tf.custom_gradient opens its window in the graph's override map. It belongs to the graph, so that a
@@ -116,7 +120,7 @@ def _register_call(api, name, call):
       return dispatch(op, *dys)
     call = found()
     if call is None:
-      raise errors.make(LookupError, None, "the call '%s' is gone, and its gradient cannot be saved." % name)
+      raise errors.make(errors.NoGradientError, None, "the call '%s' is gone, and its gradient cannot be saved." % name)
     gradients = call.backward(dys)
     return [None] * (len(dys) - len(gradients)) + gradients
   api.register(name, gradient)
@@ -128,9 +132,49 @@ def _lend(api, op, call):
   call_id = unique()
   api.set_attr(op, _CALL_ID, api.attr_value(call_id.encode("ascii")))
   _calls_by_id[call_id] = call
+  _keep(api, op, call)
+  return call_id
+
+
+def _keep(api, op, call):
   for graph in around(api, op.graph):
     of(graph).inner_calls.append(call)
-  return call_id
+
+
+def answer(api, op, call, name):
+  """Makes `call`, which no function made, answer for the gradient of `op` under `name`. It cannot be made again."""
+  api.register(name, dispatch)
+  of(op.graph).calls[op.name] = call
+  imported.describe_lost(api, op, _LOST)
+  if api.is_capturing(op.graph):
+    _keep(api, op, call)
+    if api.saves_gradients and api.is_eager_outside():
+      api.set_attr(op, GRADIENT, _register_call(api, "%s@%s" % (name, unique()), call))
+      return
+  api.set_attr(op, GRADIENT, api.attr_value(name.encode("utf-8")))
+
+
+# ---- what an operation, or its node in a function, says of itself
+
+def is_ours(op):
+  """Whether an operation, or a node definition, has a gradient of this package."""
+  return gradient_name(op).startswith(_PACKAGE + ":")
+
+
+def gradient_name(op):
+  """The name under which TensorFlow looks for the gradient of an operation, or of a node; "" where it is that of its type."""
+  attributes = getattr(op, "attr", None)
+  if attributes is not None:
+    found = attributes[GRADIENT].s if GRADIENT in attributes else None
+  else:
+    found = tensorflow_api.Api.get_attr(op, GRADIENT)
+  return (found or b"").decode("utf-8")
+
+
+def count_of_outputs(api, op, name):
+  """How many outputs of a call `op`, which carries its gradient under `name`, hands through, before the inputs."""
+  call = of(op.graph).calls.get(op.name)
+  return imported.count_of_outputs(api, op, name) if call is None else len(op.inputs) - call.count_of_inputs()
 
 
 def around(api, graph):

@@ -67,6 +67,24 @@ def describe(api, call, op):
   api.set_attr(op, _ARGUMENTS, api.attr_value(json.dumps(found).encode("ascii")))
 
 
+def describe_lost(api, op, why):
+  """Notes on `op` that, and why, nobody can make its call again."""
+  api.set_attr(op, _ARGUMENTS, api.attr_value(json.dumps({"lost": why}).encode("ascii")))
+
+
+def count_of_outputs(api, op, name):
+  """How many outputs of a call `op` hands through; all, where nobody knows: then it has no gradient."""
+  found, function = _note(api, op), _functions.get(name)
+  if found is not None:
+    return found.get("outputs", len(op.inputs))
+  return len(op.inputs) - (0 if function is None else function.signature.count)
+
+
+def _note(api, op):
+  found = api.get_attr(op, _ARGUMENTS)
+  return None if found is None else json.loads(found.decode("ascii"))
+
+
 def noted(api, value, is_input, lost):
   """`value` in JSON: null for an input, a list for a list, an object for everything else; `lost(kind)` for what cannot be."""
   again = lambda child: noted(api, child, is_input, lost)
@@ -91,16 +109,16 @@ def arguments(api, op, name):
   Raises:
     LookupError: it cannot be made again.
   """
-  function = _functions.get(name)
+  function, found = _functions.get(name), _note(api, op)
+  if found is not None and "lost" in found:
+    fail(op, name, found["lost"])
   if function is None:
     fail(op, name, "the function is not known in this process. Import the module that decorates it; a lambda, or a "
           "function inside another one, cannot be found again: define it at the top of a module")
-  found = api.get_attr(op, _ARGUMENTS)
   tensors = list(op.inputs)
   if found is None:
     args, kwargs, outputs = [None] * function.signature.count, [], len(tensors) - function.signature.count
   else:
-    found = json.loads(found.decode("ascii"))
     if found["variables"]:
       fail(op, name, "it read the variables %s, which it cannot find again. Pass them as arguments" %
             ", ".join("'%s'" % v for v in found["variables"]))
@@ -141,5 +159,5 @@ def restored(api, node, tensors):
 def fail(op, name, why):
   """Raises the LookupError of a call that cannot be made again."""
   raise errors.make(
-      LookupError, None, "the operation '%s' carries the custom gradient of '%s', but its graph was imported, and %s." %
+      errors.NoGradientError, None, "the operation '%s' carries the custom gradient of '%s', but its graph was imported or copied, and %s." %
       (op.name, name.partition(":")[2], why))

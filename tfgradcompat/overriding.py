@@ -21,7 +21,8 @@ from . import gradient_scope
 from . import graphdata
 from . import tensorflow_api
 
-_PACKAGE = __name__.rpartition(".")[0]
+#: The beginning of the registered names.
+NAME = "%s:override_gradient" % __name__.rpartition(".")[0]
 _thread = threading.local()
 _overrides = weakref.WeakValueDictionary()  # by the id of the gradient function, which they keep alive
 
@@ -148,6 +149,11 @@ def _checked(api, gradients):
   return dict(gradients)
 
 
+def is_name(name):
+  """Whether a gradient that is registered under this name is that of an override."""
+  return name.startswith(NAME + ":")
+
+
 # ---- while operations are made
 
 def _blocks():
@@ -217,9 +223,15 @@ def _tell_tapes(api, override, op):
   _thread.is_telling = True
   try:
     seen = _Seen(op, api.replace_inputs(op))
+    graphdata.of(op.graph).seen[op.name] = seen
   finally:
     _thread.is_telling = False
   api.record_operation("override_gradient", list(op.outputs), seen.inputs, lambda *dys: override.backward(seen, dys))
+
+
+def as_made(op):
+  """An operation as it was made: tapes know its inputs."""
+  return graphdata.of(op.graph).seen.get(op.name, op)
 
 
 class _Seen(object):
@@ -241,7 +253,7 @@ class _Override(object):
     self._api, self._given = api, grad
     self._grad = api.converted(grad)
     self.function = functions.Function(grad)
-    self.name = "%s:override_gradient:%s:%s" % (_PACKAGE, self.function.qualified_name, graphdata.unique())
+    self.name = "%s:%s:%s" % (NAME, self.function.qualified_name, graphdata.unique())
     self.attribute = api.attr_value(self.name.encode("utf-8"))
 
   def backward(self, op, dys):

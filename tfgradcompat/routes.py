@@ -74,8 +74,25 @@ def carry(api, call, outputs, inputs, eager):
   # What tapes and accumulators that are open inside a function get to know is told to them at the end, and nothing else.
   with api.stop_recording():
     op = make(api, call, outputs + inputs, len(outputs))
+  return _recorded(api, call, list(op.outputs[:len(outputs)]), outputs + inputs)
+
+
+def carry_again(api, call, name, outputs, inputs):
+  """The same for an operation that is made again in a loop (see vectorizing.py), under the registered `name`."""
+  if not outputs:
+    return []
+  with api.stop_recording():
+    op = api.identity_n(outputs + inputs)[0].op
+    graphdata.answer(api, op, call, name)
   carried = list(op.outputs[:len(outputs)])
-  api.record_operation("custom_grad", carried, outputs + inputs, _backward(api, call, len(outputs)))
+  call.give_out(carried)
+  return _recorded(api, call, carried, outputs + inputs)
+
+
+def _recorded(api, call, carried, tensors):
+  """`carried`, which stand for the first of `tensors`, as tapes and accumulators that are open now know them."""
+  if api.record_operation is not None and api.is_recording():
+    api.record_operation("custom_grad", carried, tensors, _backward(api, call, len(carried)))
   return carried
 
 

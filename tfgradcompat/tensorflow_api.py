@@ -21,6 +21,7 @@ from . import keras_api
 from . import leaves
 from . import operations
 from . import optimizers
+from . import parallel_loops
 from . import python_ops
 from . import testing_api
 
@@ -66,7 +67,7 @@ def _private(name):
 
 
 class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_ops.PythonOps, hooks.Hooks,
-          differentiation.Differentiation, keras_api.Keras, testing_api.Testing):
+          differentiation.Differentiation, keras_api.Keras, testing_api.Testing, parallel_loops.ParallelLoops):
   """What this TensorFlow has, under one name each."""
 
   def __init__(self, tf):
@@ -95,6 +96,7 @@ class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_op
     self._probe_hooks(_private)
     self._probe_differentiation(_private)
     self._probe_keras(_private)
+    self._probe_parallel_loops(_private)
 
   # ---- modes
 
@@ -259,6 +261,10 @@ class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_op
         self._ops.RegisterGradient(name)(gradient)
       except KeyError:  # another thread was faster
         pass
+
+  def gradient_function(self, op):
+    """The gradient function that is registered for an operation. LookupError if there is none."""
+    return self._ops.get_gradient_function(op)
 
   def next_native_name(self):
     """The name that tf.custom_gradient will give to its next call, unless another thread is faster."""
