@@ -194,10 +194,20 @@ def dispatch(op, *dys):
         "functions. Save without experimental_custom_gradients, and import the modules that decorate before you take "
         "gradients of the loaded model." % api.tf.__version__)
   call = of(op.graph).calls.get(op.name)
-  if call is None:
+  if call is None or _has_other_inputs(op, call):
     call = _call_again(api, op)
   gradients = call.backward(dys)
   return [None] * (len(op.inputs) - len(gradients)) + gradients
+
+
+def _has_other_inputs(op, call):
+  """Whether somebody has given `op` other inputs since it was made, as graph editors do.
+
+  In loops and branches of old TensorFlow does, each time.
+  """
+  inputs = call.graph_inputs()
+  return op._get_control_flow_context() is None and any(
+      now is not then for now, then in zip(list(op.inputs)[len(op.inputs) - len(inputs):], inputs))
 
 
 def _call_again(api, op):

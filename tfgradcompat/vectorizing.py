@@ -64,6 +64,10 @@ class _Operation(object):
   def give_out(self, tensors):
     self._outputs = tensors
 
+  def graph_inputs(self):
+    """The tensors from which the gradient is asked."""
+    return [wrapped.t for wrapped in self.inputs]
+
   def count_of_inputs(self):
     """The number of gradients that `backward` gives."""
     return len(self.inputs)
