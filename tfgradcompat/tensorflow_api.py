@@ -336,6 +336,17 @@ class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_op
     asked = inspect.getfullargspec if self.version >= (1, 11) else inspect.getargspec
     return decorator.TFDecorator("custom_grad", gradient, decorator_argspec=asked(gradient))
 
+  def undifferentiable(self, graph, tensors):
+    """`tensors`, behind which the runtime cannot differentiate if `graph` is the body of a Defun.
+
+    A call of one has a gradient that the runtime makes, and the runtime looks at no names: from 1.14 on it knows
+    IdentityN, and would go by the operations of the function. Of the operations that change nothing it does not know
+    this one, and does not leave it out either.
+    """
+    if self.version < (1, 14) or type(graph) is not self._function._FuncGraph:
+      return tensors
+    return [self.tf.ensure_shape(t, t.get_shape()) for t in tensors]
+
   def defun_carrier(self, tensors, count, gradient):
     """The call of a function that hands the first `count` of `tensors` through and whose gradient is `gradient`.
 
