@@ -53,9 +53,12 @@ class Optimizers(object):
 
   def build_optimizer(self, optimizer, variables):
     """Makes the slots of an optimizer that could not make them where it applies gradients."""
-    if hasattr(optimizer, "build") and not getattr(optimizer, "built", getattr(optimizer, "_built", False)):
-      with self.tf.init_scope():  # out of functions
-        optimizer.build(list(variables))
+    while optimizer is not None:
+      if hasattr(optimizer, "build") and not getattr(optimizer, "built", getattr(optimizer, "_built", False)):
+        with self.tf.init_scope():  # out of functions
+          optimizer.build(list(variables))
+      # One that scales losses builds itself only in 2.11, and its inner one would make its slots in a branch, where they do not last.
+      optimizer = getattr(optimizer, "inner_optimizer", None)
 
   @staticmethod
   def scaled_loss(optimizer, loss):
