@@ -33,7 +33,7 @@ setup(
     package_data={
         # The licence goes inside the package too, so that a vendored copy carries it.
         "tfgradcompat": ["LICENSE"],
-        "tfgradcompat.tools": ["digits.csv.gz", "digits.txt"],
+        "tfgradcompat.tools": ["digits.csv.gz", "digits.txt", "matrix.json"],
     },
     python_requires=">=2.7, !=3.0.*, !=3.1.*, !=3.2.*, !=3.3.*, !=3.4.*, !=3.5.*",
     # TensorFlow 2.4-2.6 require six~=1.15.0: a higher bound here would shut them out.

@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
-"""Writes tox.ini from the table of cells; `--check` only says whether it is up to date."""
+"""Writes what is derived from the table of cells: tox.ini, and the table that is part of the package.
+
+`--check` only says whether they are up to date. The package's programs (`python -m tfgradcompat doctor`, `tox`) read
+tfgradcompat/tools/matrix.json, since they have no folder ci/ and also run on Python 2.
+"""
 import argparse
+import json
 import os
 import sys
 
@@ -11,6 +16,7 @@ from ci import matrix, pipsettings
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TOX_INI = os.path.join(REPOSITORY, "tox.ini")
+PACKAGED = os.path.join(REPOSITORY, "tfgradcompat", "tools", "matrix.json")
 
 TEMPLATE = """\
 # Written by ci/toxini.py from ci/matrix.tsv: change the table and run it again.
@@ -76,20 +82,53 @@ def render(cells):
     )
 
 
+def render_packaged(cells):
+    """The table as the package has it: pip's settings and, a line each, the cells."""
+    lines = [
+        json.dumps(
+            {
+                "name": cell.name,
+                "minor": cell.tf_minor,
+                "tensorflow": cell.tensorflow,
+                "python": cell.python,
+                "pins": cell.pins,
+            },
+            sort_keys=True,
+        )
+        for cell in cells
+    ]
+    return '{"pip": %s,\n "cells": [\n  %s\n]}\n' % (
+        json.dumps(pipsettings.PIP, sort_keys=True),
+        ",\n  ".join(lines),
+    )
+
+
+def derived():
+    """The text of each derived file, by path."""
+    cells = matrix.read()
+    return {TOX_INI: render(cells), PACKAGED: render_packaged(cells)}
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when out of date")
     options = parser.parse_args(argv)
-    wanted = render(matrix.read())
-    if options.check:
-        with open(TOX_INI, encoding="utf-8") as stream:
-            if stream.read() == wanted:
-                return 0
-        print("tox.ini does not agree with ci/matrix.tsv: run ci/toxini.py")
-        return 1
-    with open(TOX_INI, "w", encoding="utf-8") as stream:
-        stream.write(wanted)
-    return 0
+    status = 0
+    for path, wanted in derived().items():
+        if not options.check:
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(wanted)
+        elif not is_there(path, wanted):
+            print("%s does not agree with ci/matrix.tsv: run ci/toxini.py" % os.path.basename(path))
+            status = 1
+    return status
+
+
+def is_there(path, wanted):
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8") as stream:
+        return stream.read() == wanted
 
 
 if __name__ == "__main__":
