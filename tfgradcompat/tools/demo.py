@@ -18,9 +18,6 @@ import numpy as np
 from .digits_losses import LOSSES
 from .progress import Bar
 
-NAME = "demo"
-HELP = "run the known custom gradients and train a small classifier on real digits"
-
 TOLERANCE = 1e-6
 
 

@@ -20,9 +20,6 @@ import warnings
 from . import scan_checks, scan_output, scan_rules
 from .scan_names import text_of
 
-NAME = "scan"
-HELP = "find gradient code that works on some TensorFlow releases only"
-
 try:
     RecursionError
 except NameError:
