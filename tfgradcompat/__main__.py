@@ -14,7 +14,10 @@ from . import tools
 #: By name: the module of `tools`, and one line of help.
 COMMANDS = {
     "demo": ("demo", "run the known custom gradients and train a small classifier on real digits"),
+    "doctor": ("doctor", "say what is installed, whether it fits, and whether custom gradients work here"),
     "scan": ("scan", "find gradient code that works on some TensorFlow releases only"),
+    "tox": ("toxini", "print a tox.ini for your project, with the versions that were tested"),
+    "vendor": ("vendor", "copy this package into your project, under any name"),
 }
 
 
