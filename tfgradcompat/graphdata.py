@@ -216,8 +216,18 @@ def _call_again(api, op):
   TensorFlow 1.13 to 2.0 copy the bodies of loops and conditionals before they differentiate them, and so does whoever
   imports a graph. The gradient function of the first call is of no use there: its tensors are in the first graph.
   """
-  call_id = api.get_attr(op, _CALL_ID)
-  first = _calls_by_id.get(call_id.decode("ascii")) if call_id else None
+  first = _first_call(api, op)
   if first is not None:
     return rerun.call(api, first, op)
   return rerun.imported_call(api, op, api.get_attr(op, GRADIENT).decode("utf-8"))
+
+
+def _first_call(api, op):
+  """The call of whose operation `op` is a copy, or None."""
+  call_id = api.get_attr(op, _CALL_ID)
+  return _calls_by_id.get(call_id.decode("ascii")) if call_id else None
+
+
+def known_call(api, op):
+  """The call that `op`, or what it was copied from, carries; None where it carries none that is known here."""
+  return of(op.graph).calls.get(op.name) or _first_call(api, op)

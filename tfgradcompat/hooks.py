@@ -2,12 +2,19 @@
 
 from __future__ import absolute_import, division, print_function
 
+import collections
 import threading
 
 # The operations that call functions; before 1.4 also operations whose type is the name of a function.
 _CALLING = ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase", "PartitionedCall",
             "StatefulPartitionedCall", "SymbolicGradient", "MapDefun", "RemoteCall")
+# The attributes that name the functions whose outputs are those of the operation.
+_BODIES_OF = {"PartitionedCall": ["f"], "StatefulPartitionedCall": ["f"], "While": ["body"], "StatelessWhile": ["body"],
+              "If": ["then_branch", "else_branch"], "StatelessIf": ["then_branch", "else_branch"],
+              "Case": ["branches"], "StatelessCase": ["branches"]}
 _BODIES = ("CondBranchFuncGraph", "WhileCondFuncGraph", "WhileBodyFuncGraph")
+
+Body = collections.namedtuple("Body", "inputs outputs is_loop")
 
 
 class Hooks(object):
@@ -17,6 +24,8 @@ class Hooks(object):
     self._op_defs = private("framework.op_def_registry")
     self._context = private("eager.context")
     self._execute = private("eager.execute")
+    # 1.10.
+    self._function_def_to_graph = getattr(private("framework.function_def_to_graph"), "function_def_to_graph", None)
     # Callbacks for each operation that a thread makes, in all graphs. From 2.1 on; before there is `watch_types`.
     self.has_op_callbacks = hasattr(getattr(self._context, "Context", None), "add_op_callback")
 
@@ -122,6 +131,41 @@ class Hooks(object):
           nodes.extend(definition.node_def)
           todo.extend([_called_by(node) for node in definition.node_def])
     return nodes
+
+  def calls_functions(self, op):
+    """Whether an operation calls functions."""
+    return op.type in _CALLING or op.graph._is_function(op.type)
+
+  def bodies(self, op):
+    """The functions that `op` calls, whose inputs are its last inputs and whose outputs are its outputs.
+
+    None where it calls none, and before 1.10, where they cannot be made into graphs.
+    """
+    if self._function_def_to_graph is None or op.type not in _BODIES_OF:
+      return None
+    attributes = op.node_def.attr
+    names = [f.name for key in _BODIES_OF[op.type] if key in attributes
+             for f in ([attributes[key].func] if attributes[key].func.name else attributes[key].list.func)]
+    definitions = [self._function_definition(op.graph, name) for name in names]
+    if None in definitions:
+      return None
+    found = []
+    for definition in definitions:
+      with op.graph.as_default():
+        graph = self._function_def_to_graph(definition)
+      found.append(Body(graph.inputs, graph.outputs, "While" in op.type))
+    return found
+
+  @staticmethod
+  def captured(graph, tensor):
+    """The tensor of `graph`, the body of a function, that stands for one from outside; None where none does."""
+    captures = getattr(graph, "captures", ())
+    # By identity up to 1.10, by tensor up to 1.14, pairs from then on.
+    for key, value in captures.items() if hasattr(captures, "items") else captures:
+      outside, inside = value if isinstance(value, tuple) else (key, value)
+      if outside is tensor:
+        return inside
+    return None
 
   def _function_definition(self, graph, name):
     while graph is not None:

@@ -83,6 +83,21 @@ class Leaves(object):
     """The value of a variable, read now: gradients flow through the read to ref, resource and Keras variables."""
     return self.convert_to_tensor(variable)
 
+  def tensors_of(self, leaf):
+    """The tensors of whose gradients that of `leaf` is made; none where it is no tensor or variable."""
+    kind = self.kind(leaf)
+    if kind is TENSOR:
+      return [leaf]
+    if kind in (SPARSE, RAGGED, SLICES):
+      return [self.values_of(leaf, kind)]
+    if kind is not VARIABLE:
+      return []
+    if hasattr(leaf, "_get_variable_list"):  # tf.get_variable with a partitioner
+      return [tensor for part in leaf for tensor in self.tensors_of(part)]
+    leaf = self.watched(leaf)
+    handle = getattr(leaf, "handle", None)
+    return [leaf._variable if handle is None else handle]  # of a reference or of a resource variable
+
   def from_array(self, array):
     """A tensor with the present values of a numpy array, whose memory an eager tensor would share where it can (to 2.6)."""
     return self.convert_to_tensor(self.np.array(array))

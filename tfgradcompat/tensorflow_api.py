@@ -290,6 +290,8 @@ class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_op
     self.record_operation = module.record_operation if hasattr(self._backprop, "GradientTape") else None
     # Whether a tape or a forward accumulator is open in this thread; public to TensorFlow's own modules since 1.4.
     self.is_recording = getattr(module, "could_possibly_record", lambda: False)
+    # Whether an open tape watches one of some tensors, or something that they were computed from; renamed in 2.1.
+    self.is_watched = getattr(module, "should_record_backprop", getattr(module, "should_record", None))
     # Up to 2.1 only a tape tells which variables are read, and it records everything else as well. In a plain graph it
     # is not needed: the walk in variables.py sees them.
     self.has_watcher = hasattr(module, "VariableWatcher")
@@ -382,6 +384,16 @@ class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_op
     if len(found) > 1:  # another thread made one at the same time, outside of this package
       found = [op for op in found if self.get_attr(op, "_gradient_op_type") == name.encode("ascii")]
     return found[0]
+
+  def count_of_results(self, name):
+    """How many of the tensors that tf.custom_gradient hands through, with the gradient `name`, are results of the function.
+
+    What stands behind them are its arguments. None where TensorFlow does not let us see it.
+    """
+    found = _closure_by_name(self.registry[name]["type"])
+    found = _closure_by_name(found["tape_grad_fn"]) if "tape_grad_fn" in found else found  # 1.13
+    return found["flat_result_len"] if "flat_result_len" in found else (  # 1.15
+        len(found["flat_result"]) if "flat_result" in found else None)
 
   def empty_variable_scope(self):
     """A context in which the current variable scope seems to hold no variable.
@@ -490,3 +502,7 @@ class _EmptyScope(object):
   @staticmethod
   def local_variables():
     return []
+
+
+def _closure_by_name(f):
+  return dict(zip(f.__code__.co_freevars, compat.closure(f))) if hasattr(f, "__code__") else {}
