@@ -5,6 +5,7 @@ from __future__ import absolute_import, division, print_function
 import collections
 
 from . import errors
+from . import functions
 from . import gradient_ways
 from . import graphdata
 from . import leaves
@@ -38,12 +39,14 @@ class Explanation(collections.namedtuple("Explanation", "ways")):
   __repr__ = __str__
 
 
+@functions.unconverted
 def explain(ys, xs):
   """Says which custom gradients are on the way from `ys` to `xs`, and where a gradient is stopped.
 
   For a custom gradient that seems to have no effect, and for a gradient that is None. It looks at the operations of the
-  graph of `ys`, adds none, and calls no gradient function: one that returns None is not seen. In eager mode no operations are
-  kept. There it says, within the `with` block of a tape, what can be told; call it in a `tf.function` for the rest.
+  graph of `ys`, adds none, and calls no gradient function: a custom one that returns None is not seen. In eager mode no
+  operations are kept. There it says, within the `with` block of a tape, what can be told; call it in a `tf.function` for
+  the rest.
 
   Args:
     ys: the tensors that are differentiated, of one graph or of eager mode: a tensor, or a nest of tensors.
@@ -103,7 +106,9 @@ def _named(api, value):
   """How a tensor or a variable is called in a text."""
   if isinstance(value, api.EagerTensor):
     return "an eager tensor of %s with shape %s" % (value.dtype.base_dtype.name, api.shape(value))
-  return str(getattr(value, "name", errors.kind_of(value)))
+  if hasattr(value, "name"):
+    return str(value.name)
+  return errors.kind_of(value)  # not of a variable, which tapes would watch then, since it is read for that
 
 
 # ---- in graphs

@@ -1,7 +1,7 @@
 """The ways that gradients go in a graph, from the outputs of operations back to their inputs, and what stops them.
 
-It asks the operations and not the gradient functions, which would add operations of their own to the graph. So a gradient
-function that returns None for an input is not seen.
+It asks the operations and not the gradient functions, which would add operations of their own to the graph. So a custom
+gradient function that returns None for an input is not seen.
 """
 
 from __future__ import absolute_import, division, print_function
@@ -14,6 +14,13 @@ from . import graphdata
 from . import imported
 
 _PACKAGE = __name__.rpartition(".")[0]
+
+# The inputs, floating ones, for which TensorFlow's own gradient functions return None, on every release that has the type.
+_ALL = range(9)
+_NEVER = {"Floor": _ALL, "Ceil": _ALL, "Round": _ALL, "Rint": _ALL, "FloorDiv": _ALL, "TruncateDiv": _ALL,
+          "Betainc": (0, 1), "Polygamma": (0,), "Zeta": (0,), "QuantizeAndDequantizeV2": (1, 2),
+          "QuantizeAndDequantizeV3": (1, 2), "ImageProjectiveTransformV2": (1,), "ImageProjectiveTransformV3": (1,),
+          "ScaleAndTranslate": (1, 2), "CropAndResize": (2, 3)}
 
 # The way from a tensor, the output of an operation, to one of the operation's inputs.
 #   source: the name of the tensor; target: the input; stop: what stops a gradient here, in words, or None; customs: the
@@ -120,6 +127,8 @@ def _through(api, tensor):
   for i, target in enumerate(op.inputs):
     is_result = i < len(op.inputs) - len(declared)
     stopped = cut if is_result else stop or _without_gradient(api, op, target)
+    if not (stopped or customs) and i in _NEVER.get(op.type, ()):
+      stopped = "%s has no gradient for '%s'" % (_shown(op), target.name)
     edges.append(Edge(tensor.name, target, stopped, customs, (), frozenset(declared) if is_result else None))
   return edges
 
@@ -177,7 +186,7 @@ def _stop_of_type(api, op):
     return None
   if op.type == "StopGradient":
     return "tf.stop_gradient, operation '%s'" % op.name
-  return "%s has no gradient" % _shown(op)
+  return "%s has no gradient at all" % _shown(op)
 
 
 def _can_carry(api, tensor):
