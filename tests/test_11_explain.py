@@ -132,15 +132,31 @@ def test_overridden_gradients_and_those_of_tensorflow(mode):
     (lambda x: tf.cast(tf.cast(scaled(x), tf.int32), tf.float32), "of int32, and only floating and complex numbers"),
     (lambda x: tf.cast(scaled(x) > 0., tf.float32), "of bool, and only floating and complex numbers"),
     (lambda x: tf.cast(tf.argmax(scaled(x), 0), tf.float32), "of int64, and only floating and complex numbers"),
-    (lambda x: tf.round(scaled(x)), "has no gradient for '"),
     (lambda x: tf.floor(scaled(x)) * 2., "(Floor) has no gradient for '"),
     (lambda x: closing_over(scaled(x))(tf.constant([1., 2.])), "from its closure"),
-], ids="stop_gradient cast compare argmax round floor closure".split())
+], ids="stop_gradient cast compare argmax floor closure".split())
 def test_where_the_way_is_stopped(mode, f, words):
     [way] = explained(mode, f, [1., 2.])
     assert not way.arrives and way.custom_gradients == []
     assert len(way.stops) == 1 and words in way.stops[0], way.stops
     assert "no gradient arrives from" in way.text
+
+
+@pytest.mark.clause("11.11")
+@graphs
+def test_operations_without_a_gradient():
+    with tf.Graph().as_default():
+        x = tf.constant([[[0.1, 0.2, 0.3]]])
+        y = tf.image.hsv_to_rgb(scaled(x))
+        assert v1.gradients(y, x) == [None]
+        [way] = explain(y, x).ways
+        assert not way.arrives and "(HSVToRGB) has no gradient at all" in way.stops[0]
+        if VERSION >= (1, 8):  # later than 1.3 it became an operation of its own
+            y = tf.image.adjust_hue(scaled(x), 0.1)
+            with pytest.raises(LookupError):
+                v1.gradients(y, x)
+            [way] = explain(y, x).ways
+            assert not way.arrives and "(AdjustHue) has no gradient in TensorFlow" in way.stops[0]
 
 
 @pytest.mark.clause("11.11")
