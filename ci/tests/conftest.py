@@ -1,5 +1,6 @@
-"""Small environments in the place of those with TensorFlow."""
+"""The wheel, and small environments in the place of those with TensorFlow."""
 import os
+import subprocess
 import sys
 
 import pytest
@@ -11,6 +12,23 @@ import os
 def test_it():
     assert os.environ["CELL"] not in os.environ.get("BAD_CELLS", "").split()
 """
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """The path of the project's wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    with open(str(folder / "log"), "w") as log:
+        return wheels.build(str(folder), log)
+
+
+@pytest.fixture(scope="session")
+def target(wheel, tmp_path_factory):
+    """A folder with the package in it, put there by `pip install -t` from the wheel."""
+    folder = tmp_path_factory.mktemp("target")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.check_call(pip + ["--disable-pip-version-check", "-t", str(folder), wheel])
+    return folder
 
 
 @pytest.fixture

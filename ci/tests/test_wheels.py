@@ -9,13 +9,6 @@ from ci import wheels
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    with open(str(folder / "log"), "w") as log:
-        return wheels.build(str(folder), log)
-
-
-@pytest.fixture(scope="module")
 def names(wheel):
     with zipfile.ZipFile(wheel) as archive:
         return archive.namelist()
