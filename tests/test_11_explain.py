@@ -196,6 +196,32 @@ def test_numbers_that_have_no_gradients(mode):
     assert not x.arrives
 
 
+def random_program(seed):
+    """A function of four tensors, made of up to 12 random steps; each result is made of some of those before."""
+    draw = np.random.RandomState(seed)
+    steps = [(draw.randint(8), draw.randint(0, 4 + i), draw.randint(0, 4 + i)) for i in range(draw.randint(3, 13))]
+
+    def f(*tensors):
+        values = list(tensors)
+        for kind, i, j in steps:
+            a, b = values[i], values[j]
+            values.append([
+                lambda: tf.tanh(a), lambda: a * b, lambda: a + b, lambda: scaled(a), lambda: closing_over(a)(b),
+                lambda: weighted(a, b), lambda: tf.stop_gradient(a) + b, lambda: tf.cast(tf.cast(a, tf.int32), tf.float32),
+            ][kind]())
+        return values[-1]
+
+    return f
+
+
+@pytest.mark.clause("11.11")
+@pytest.mark.needs("in_graph")
+@pytest.mark.parametrize("seed", range(30))
+def test_random_programs(mode, seed):
+    ways = explained(mode, random_program(seed), *[[1., 2.]] * 4)
+    assert all(way.arrives or way.stops or "is not computed from it" in way.text for way in ways)
+
+
 # ------------------------------------------------------------------------------------------------- loops, branches, calls
 @pytest.mark.clause("11.12")
 @building
@@ -210,11 +236,18 @@ def test_branches_and_loops(mode):
     def stopped(x):
         return tf.cond(tf.reduce_sum(x) > 0., lambda: tf.stop_gradient(x), lambda: tf.zeros_like(x))
 
+    def nested(x):
+        return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(i > 1, lambda: branches(a), lambda: a * 2.)),
+                             [0, x])[1]
+
     [way] = explained(mode, branches, [1., 2.])
     assert len(way.custom_gradients) == 1 and "scaled" in way.custom_gradients[0]
     assert len(way.stops) == 1 and "stop_gradient" in way.stops[0]
-    [way] = explained(mode, loop, [1., 2.])
-    assert len(way.custom_gradients) == 1 and "scaled" in way.custom_gradients[0]
+    functionals = [lambda x: tf.map_fn(scaled, x), lambda x: tf.scan(lambda a, b: a + scaled(b), x)] if mode.in_graph or (
+        HAS_FUNCTION) else []
+    for f in [loop, nested] + functionals:
+        [way] = explained(mode, f, [1., 2.])
+        assert len(way.custom_gradients) == 1 and "scaled" in way.custom_gradients[0], str(way)
     seen = []
     mode.run(lambda x: seen.append(explain(stopped(x), x)) or x, [1., 2.])  # TensorFlow gives zeros here, or None
     [way] = seen[0].ways

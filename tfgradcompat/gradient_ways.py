@@ -52,7 +52,7 @@ class Ways(object):
     for name in self.order:
       for edge in self.edges[name]:
         self._back.setdefault(edge.target.name, []).append(edge)
-    self.reached = self._from([y.name for y in ys if api.is_differentiable(y.dtype)])
+    self.reached = self._from([y.name for y in ys if _can_carry(api, y)])
 
   def _edges(self, tensor):
     """The ways from a tensor to the inputs of the operation that made it."""
@@ -128,7 +128,7 @@ def _through(api, tensor):
     is_result = i < len(op.inputs) - len(declared)
     stopped = cut if is_result else stop or _without_gradient(api, op, target)
     if not (stopped or customs) and i in _NEVER.get(op.type, ()):
-      stopped = "%s has no gradient for '%s'" % (_shown(op), target.name)
+      stopped = "%s has no gradient for '%s'" % (_shown(op), str(target.name))
     edges.append(Edge(tensor.name, target, stopped, customs, (), frozenset(declared) if is_result else None))
   return edges
 
@@ -149,10 +149,10 @@ def _gradient_of(api, op):
     return ("what is in %s, a function that cannot be looked into here" % _shown(op),), None, inputs, None
   if name is None:
     return (), None, inputs, _stop_of_type(api, op)
-  name = name.decode("utf-8")
+  name = str(name.decode("utf-8"))
   overridden = re.match(re.escape(_PACKAGE) + ":override_gradient:(.*):", name)
   if overridden:
-    return ("override_gradient by %s, operation '%s'" % (overridden.group(1), op.name),), None, inputs, None
+    return ("override_gradient by %s, operation '%s'" % (overridden.group(1), _name(op)),), None, inputs, None
   if name not in api.registry:
     return (), None, inputs, "%s carries the gradient '%s', which is not known in this process: LookupError" % (
         _shown(op), name)
@@ -167,15 +167,15 @@ def _gradient_of(api, op):
     what = "a function with tf.custom_gradient"
     if outputs is not None:
       return _carrier(op, what, inputs[outputs:])
-    return ("%s, operation '%s', if it is among its arguments" % (what, op.name),), None, inputs, None
-  return ("the gradient registered as '%s', operation '%s'" % (name, op.name),), None, inputs, None
+    return ("%s, operation '%s', if it is among its arguments" % (what, _name(op)),), None, inputs, None
+  return ("the gradient registered as '%s', operation '%s'" % (name, _name(op)),), None, inputs, None
 
 
 def _carrier(op, function, declared):
   """The same for a call of a decorated function."""
   cut = ("%s, operation '%s', which takes it, or what is computed from it, from its closure. Its gradient is for its "
-         "arguments only: pass it as one" % (function, op.name))
-  return ("%s, operation '%s'" % (function, op.name),), cut, declared, None
+         "arguments only: pass it as one" % (function, _name(op)))
+  return ("%s, operation '%s'" % (function, _name(op)),), cut, declared, None
 
 
 def _stop_of_type(api, op):
@@ -185,7 +185,7 @@ def _stop_of_type(api, op):
   if api.registry[op.type]["type"] is not None:
     return None
   if op.type == "StopGradient":
-    return "tf.stop_gradient, operation '%s'" % op.name
+    return "tf.stop_gradient, operation '%s'" % _name(op)
   return "%s has no gradient at all" % _shown(op)
 
 
@@ -199,11 +199,15 @@ def _without_gradient(api, op, tensor):
   if _can_carry(api, tensor):
     return None
   return "%s takes '%s' of %s, and only floating and complex numbers have gradients" % (
-      _shown(op), tensor.name, tensor.dtype.base_dtype.name)
+      _shown(op), str(tensor.name), tensor.dtype.base_dtype.name)
 
 
 def _shown(op):
-  return "the operation '%s' (%s)" % (op.name, op.type)
+  return "the operation '%s' (%s)" % (_name(op), str(op.type))
+
+
+def _name(op):
+  return str(op.name)  # unicode on Python 2, which must not meet the bytes of a file's name
 
 
 # ---- functions, branches and loops
@@ -219,7 +223,7 @@ def _through_bodies(api, tensor, bodies):
   edges = []
   for i, way in sorted(found.items()):
     customs, stops = [tuple("%s, in %s" % (text, _shown(op)) for text in texts) for texts in (way.customs, way.stops)]
-    stop = None if way.arrives else "; ".join(stops)
+    stop = None if way.arrives else "; ".join(stops) or _shown(op)
     edges.append(Edge(tensor.name, op.inputs[i], stop, customs, stops if way.arrives else (), None))
   return edges
 
@@ -229,7 +233,7 @@ def _through_body(api, body, output):
   if not body.is_loop:
     return _to_inputs(api, body, output)
   ways = {}
-  found, todo = {output: Found(api.is_differentiable(body.outputs[output].dtype), [], [])}, [output]
+  found, todo = {output: Found(_can_carry(api, body.outputs[output]), [], [])}, [output]
   while todo:
     output = todo.pop()
     if output not in ways:
