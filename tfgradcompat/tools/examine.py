@@ -36,8 +36,8 @@ def find(found, eager):
     from . import modes, probes, self_check
 
     found["probes"] = probes.of(tensorflow_api.load())
-    found["route"] = route()
     found["forced"] = os.environ.get(routes.ENVIRONMENT) or None
+    found["route"] = route()
     found["modes"] = modes.available_modes()
     found["checks"] = [attempt(check, mode) for mode in found["modes"] for check in self_check.CHECKS]
 
