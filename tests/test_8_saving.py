@@ -2,16 +2,12 @@
 """Section 8 of docs/contract.md: graphs that are exported, imported and saved keep the custom gradient, or fail."""
 from __future__ import absolute_import, division, print_function
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from harness import HAS_RESOURCE, VERSION, get_variable, gradients_of, new_session, v1
+from programs import in_order
 from tfgradcompat import custom_grad, recompute
 
 # Before 1.4 the carrier is a function, and what TensorFlow imports of it has lost its gradient.
@@ -357,24 +353,11 @@ assert fails(net.closures, "inside")
 """
 
 
-def in_order(folder, *programs):
-    """Run programs one after the other, each in a process of its own."""
-    folder.join("model.py").write(MODULE)
-    for i, program in enumerate(programs):
-        # The current folder is the first on the path of a script.
-        script = folder.join("program%d.py" % i)
-        script.write(textwrap.dedent(program))
-        process = subprocess.Popen([sys.executable, str(script)], cwd=str(folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
-        out = process.communicate()[0]
-        assert process.returncode == 0, out.decode("utf-8", "replace")
-
-
 @imports
 @pytest.mark.clause("8.4")
 @pytest.mark.once
 def test_in_another_process(tmpdir):
     if VERSION >= (2, 0):  # tf.saved_model.save
-        in_order(tmpdir, SAVE + SAVE_MODEL, LOAD + LOAD_MODEL + IMPORT + IMPORT_MODEL)
+        in_order(tmpdir, MODULE, SAVE + SAVE_MODEL, LOAD + LOAD_MODEL + IMPORT + IMPORT_MODEL)
     else:
-        in_order(tmpdir, SAVE, LOAD + IMPORT)
+        in_order(tmpdir, MODULE, SAVE, LOAD + IMPORT)
