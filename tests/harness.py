@@ -51,7 +51,7 @@ HIGHER_ORDER_AROUND_FUNCTION_FROM = (1, 15)
 GRAPH_UNDER_EAGER_FROM = (1, 9)
 HAS_FUNCTION = VERSION >= (1, 14)
 KERAS_3 = VERSION >= (2, 16)
-WITHOUT_AUTOGRAPH = ("3", "4", "5", "10")  # sections of the contract: see Mode.for_test
+WITHOUT_AUTOGRAPH = ("3", "4", "5", "9", "10")  # sections of the contract: see Mode.for_test
 
 
 # ---------------------------------------------------------------------------------------------- what the releases call things
@@ -261,7 +261,7 @@ class Mode(object):
         """The mode that a test of this section gets, or None where it is not what the test needs.
 
         To convert the functions of a test takes several times as long as the test itself. AutoGraph matters to how a function is
-        decorated, called and named (sections 1, 2, 6 and 7), little to what comes after the call (3, 4, 5 and 10), not to the
+        decorated, called and named (sections 1, 2, 6 and 7), little to what comes after the call (3, 4, 5, 9 and 10), not to the
         route, and to where the tape stands only in section 6. So it is off elsewhere, except for tests that need it. Section 10,
         whose functions are made of decorated ones, leaves out the other route with the tape inside.
         """

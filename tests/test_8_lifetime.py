@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from harness import HAS_FUNCTION, VERSION, gradients_of, new_session, v1
+from harness import HAS_FUNCTION, VERSION, compiled_function, gradients_of, new_session, v1
 from tensorflow.python.framework import ops
 from tfgradcompat import custom_grad
 
@@ -91,6 +91,57 @@ def test_functions_are_freed_and_the_registry_does_not_grow(mode):
     assert registered() - before == set()
 
 
+@pytest.mark.clause("8.1")
+@pytest.mark.clause("8.2")
+@pytest.mark.needs("in_function", "uses_tape")
+@pytest.mark.skipif(not HAS_FUNCTION, reason="tf.function, which is traced again for other shapes, came with TensorFlow 1.14 (8.1)")
+def test_decorators_in_a_function_that_is_traced_again_and_again(mode):
+    found = []
+
+    def program(x):
+        if not isinstance(x, ops.EagerTensor):
+            found.append(weakref.ref(v1.get_default_graph()))
+        return tf.reduce_sum(capturing(3.)(capturing(5.)(x)))
+
+    def gradient(x, f=program):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    traced = compiled_function(gradient if mode.tape_inside else program, False)
+    run = lambda size: traced(tf.ones([size])) if mode.tape_inside else gradient(tf.ones([size]), traced)
+
+    # 3 * 4 for the outer, 5 * 2 for the inner: 3 * (2 * 2) * 5 * 2.
+    np.testing.assert_allclose(run(1), [120.])
+    before = registered()
+    for size in range(2, 7):
+        np.testing.assert_allclose(run(size), [120.] * size)
+    assert len(found) >= 6
+    traced = None
+    gc.collect()
+    if VERSION >= (1, 15) or mode.tape_inside:  # 1.14 itself keeps every function with the tape outside
+        assert [graph for graph in found if graph() is not None] == []
+        assert registered() - before == set()
+
+
+@pytest.mark.clause("8.1")
+def test_nothing_of_the_package_outlives_its_graph(mode):
+    """What would make memory grow slowly: objects that no graph holds."""
+    kept = lambda: sorted(type(o).__name__ for o in gc.get_objects() if str(type(o).__module__).startswith("tfgradcompat."))
+
+    def build():
+        mode.gradients(lambda x: capturing(3.)(ten(x)), 1.)
+
+    build()
+    gc.collect()
+    before = kept()
+    for _ in range(3):
+        build()
+    gc.collect()
+    assert kept() == before
+
+
 @pytest.mark.clause("8.2")
 @pytest.mark.needs("calls_directly", "uses_tape")
 def test_eager_calls_register_nothing(mode):
@@ -166,3 +217,48 @@ def test_threads_that_build_one_graph_find_their_functions_again(mode):
         with new_session(graph) as session:
             got = session.run(gradients)
     np.testing.assert_allclose(got, [2. * ((i + k) % 4 + 2) for i, k in keys])
+
+
+@pytest.fixture
+def hasty_threads():
+    """The interpreter changes threads as often as it can."""
+    if hasattr(sys, "setswitchinterval"):
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        yield
+        sys.setswitchinterval(before)
+    else:
+        before = sys.getcheckinterval()
+        sys.setcheckinterval(1)
+        yield
+        sys.setcheckinterval(before)
+
+
+@pytest.mark.clause("8.5")
+@pytest.mark.needs("in_graph")
+def test_eight_hasty_threads_build_one_graph(mode, hasty_threads):
+    """The small twin of ci/threads.py: natively some of these gradients are those of other calls."""
+    threads, calls = 8, 15
+    with tf.Graph().as_default() as graph:
+        xs = [[tf.constant(1.) for _ in range(calls)] for _ in range(threads)]
+        ys = [[None] * calls for _ in range(threads)]
+
+        def build(t):
+            with graph.as_default():
+                for c in range(calls):
+                    while ys[t][c] is None:
+                        try:
+                            ys[t][c] = capturing(1. + t * calls + c)(xs[t][c])
+                        except ValueError:
+                            if VERSION >= (1, 9):  # graphs before have one stack of names for all threads
+                                raise
+
+        workers = [threading.Thread(target=build, args=(t,)) for t in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        gradients = gradients_of([y for row in ys for y in row], [x for row in xs for x in row])
+        with new_session(graph) as session:
+            got = session.run(gradients)
+    np.testing.assert_allclose(got, [2. * (1. + i) for i in range(threads * calls)])
