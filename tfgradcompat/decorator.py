@@ -7,7 +7,7 @@ way: upstream gradients, `in_grad`, check (gradients.py).
 
 from __future__ import absolute_import, division, print_function
 
-import inspect
+import types
 
 from . import calls
 from . import compat
@@ -88,7 +88,7 @@ def dress(decorated, function, f):
   for attribute in ("__module__", "__doc__", "__qualname__", "__annotations__"):
     if hasattr(target, attribute):
       setattr(decorated, attribute, getattr(target, attribute))
-  if inspect.isfunction(f):
+  if isinstance(f, types.FunctionType):
     decorated.__dict__.update(f.__dict__)
   decorated.__wrapped__ = f
   setattr(decorated, functions.ATTRIBUTE, function)

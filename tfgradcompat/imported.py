@@ -8,7 +8,6 @@ made again, such as a function that took something from its closure, is an error
 
 from __future__ import absolute_import, division, print_function
 
-import json
 import threading
 import weakref
 
@@ -58,6 +57,7 @@ def describe(api, call, op):
   if not call.variables and not taken.kwargs and len(taken.args) == len(taken.tensors) == function.signature.count and (
       taken.skeleton == taken.positions):
     return  # nothing but tensors, by position: what most calls look like
+  import json  # not at the top: importing this package takes no time
   outputs = len(op.inputs) - len(call.inputs) - len(call.variables)
   is_input = lambda leaf: api.kind(leaf) == leaves.TENSOR
   lost = lambda kind: {"lost": kind}
@@ -69,6 +69,7 @@ def describe(api, call, op):
 
 def describe_lost(api, op, why):
   """Notes on `op` that, and why, nobody can make its call again."""
+  import json  # see `describe`
   api.set_attr(op, _ARGUMENTS, api.attr_value(json.dumps({"lost": why}).encode("ascii")))
 
 
@@ -81,6 +82,7 @@ def count_of_outputs(api, op, name):
 
 
 def _note(api, op):
+  import json  # see `describe`
   found = api.get_attr(op, _ARGUMENTS)
   return None if found is None else json.loads(found.decode("ascii"))
 

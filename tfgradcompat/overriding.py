@@ -10,7 +10,6 @@ The registry holds one entry per gradient function, as long as there are graphs 
 
 from __future__ import absolute_import, division, print_function
 
-import difflib
 import threading
 import weakref
 
@@ -133,6 +132,7 @@ def _checked(api, gradients):
     definition = api.op_def(op_type)
     if definition is None:
       known = api.op_types()
+      import difflib
       similar = [t for t in known if t.lower() == op_type.lower()] or difflib.get_close_matches(op_type, known)
       raise errors.make(ValueError, None, "override_gradient: TensorFlow %s has no operation of type '%s'. %s" % (
           api.tf.__version__, op_type, "Similar are: %s." % ", ".join(similar) if similar else

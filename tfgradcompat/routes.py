@@ -71,7 +71,7 @@ def carry(api, call, outputs, inputs, eager):
   make = _native_in_graph if route() == NATIVE else _override
   if api.record_operation is None or not api.is_recording():
     outputs = api.undifferentiable(call.taken.graph, outputs)
-    return make(api, call, outputs + inputs, len(outputs)).outputs[:len(outputs)]
+    return list(make(api, call, outputs + inputs, len(outputs)).outputs[:len(outputs)])
   # What tapes and accumulators that are open inside a function get to know is told to them at the end, and nothing else.
   with api.stop_recording():
     outputs = api.undifferentiable(call.taken.graph, outputs)
