@@ -257,7 +257,8 @@ def test_variables_that_no_layer_owns_are_an_error(how):
     product = custom_grad(lambda x, w: (x * w, lambda dy: (dy, tf.reduce_sum(dy))))
     reads = custom_grad(lambda x: (x * w, lambda dy, variables: (dy, [None])))
     x = keras.layers.Input(shape=(1,))
-    with pytest.raises(TypeError, match="uses the variables 'w.*would not train"):
+    swallowed = how == "read" and VERSION < (1, 14)  # Keras of 1.13 has an error of its own where a layer's call has one
+    with pytest.raises(NotImplementedError if swallowed else TypeError, match="" if swallowed else "uses the variables 'w.*would not train"):
         product(x, w) if how == "taken" else reads(x)
 
 
