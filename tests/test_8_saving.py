@@ -248,6 +248,11 @@ from tfgradcompat import custom_grad
 def ten(x):
     return x * 2., lambda dy: 10. * dy
 
+@custom_grad
+def hidden(x):
+    sine = tf.sin(x)  # which only the gradient reads
+    return x * 2., lambda dy: dy * sine * x
+
 def inside(factor):
     @custom_grad
     def inside(x):
@@ -279,6 +284,14 @@ class Net(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
     def closures(self, x):
         return tf.cond(x > 0., lambda: self.nested[0](x), lambda: self.nested[1](x))
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+    def hidden(self, x):
+        return model.hidden(x)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+    def mapped(self, x):
+        return tf.vectorized_map(lambda x: model.ten(x) + model.hidden(x), tf.stack([x, 3. * x]))
 
 net = Net()
 tf.saved_model.save(net, "saved")
@@ -333,10 +346,18 @@ def fails(f, name):
         assert name in str(error) or "StatelessIf" in str(error), error  # up to 2.5 branches have no gradient once loaded
         return True
 
+def has_hidden():
+    # sin(x) x
+    assert abs(gradients(net.hidden, 2.)[0] - 1.8185949) < 1e-5
+
 if written:
     assert gradients(net.ten) == [50., 2.] and gradients(net.closures) == [17., None] and gradients(net.closures, -1.) == [100., None]
+    has_hidden()
+    # 10 + sin(1) 1, and three times 10 + sin(3) 3
+    assert abs(gradients(net.mapped)[0] - (10.841471 + 3. * 10.42336)) < 1e-4
     net = tf.saved_model.load("other")
-assert fails(net.ten, "model.ten") and fails(net.closures, "inside")
+assert fails(net.ten, "model.ten") and fails(net.closures, "inside") and fails(net.hidden, "model.hidden")
+assert fails(net.mapped, "model.")
 """
 
 IMPORT = """
@@ -349,6 +370,8 @@ if written:
     assert fails(net.ten, "model.ten")
 else:
     assert gradients(net.ten) == [50., 2.], gradients(net.ten)
+    has_hidden()
+    assert fails(net.mapped, "vectorized_map")
 assert fails(net.closures, "inside")
 """
 
