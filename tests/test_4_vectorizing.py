@@ -12,7 +12,7 @@ import tensorflow as tf
 import harness
 from harness import VERSION, check, gradients_of, new_session, right_or_error, same, v1, variable
 from tfgradcompat import (
-    clip_gradient_by_value, custom_grad, override_gradient, py_func, recompute, scale_gradient, straight_through)
+    clip_gradient_by_value, custom_grad, explain, override_gradient, py_func, recompute, scale_gradient, straight_through)
 
 pytestmark = [
     pytest.mark.clause("4.7"),
@@ -266,6 +266,20 @@ def test_overridden_gradients(mode):
 
 def test_identities_of_others(mode):
     check(mode, mapped(lambda x: tf.identity_n([x * x, x])[0]), [X], [2. * X], value=X * X)
+
+
+@pytest.mark.needs("builds", "calls_directly")
+def test_explain_knows_them(mode):
+    seen = []
+
+    def f(x, w):
+        y = vectorized_map(lambda x: square(x) * bounded(w), x)
+        seen.append(explain(y, [x, w]))
+        return y
+    check(mode, f, [X, 2.], [6. * 5. * X * X, 1. + 1. + 1.])
+    for way, name in zip(seen[0].ways, ("square", "bounded")):
+        assert way.arrives and len(way.custom_gradients) == 1
+        assert name in way.text and "vectorized_map" in way.text
 
 
 # ----------------------------------------------------------------------------------------------------- graphs that are copied

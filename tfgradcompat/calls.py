@@ -57,6 +57,10 @@ class Call(object):
     dys = gradients.upstream(self._api, self.outputs, dys)
     return gradients.downstream(self._api, self, self.in_grad(dys, list(self.variables)))
 
+  def describe(self):
+    """What is called, for texts."""
+    return self.function.describe()
+
   def graph_inputs(self):
     """The tensors, in a graph, from which the gradient is asked."""
     return [port.tensor for port in self.inputs + self.variable_ports]

@@ -154,7 +154,7 @@ def _listed(texts):
 
 def _elsewhere(graph):
   """The decorated functions that are called in a graph, for a text that says that they are not on the way."""
-  names = sorted(set(call.function.describe() for call in graphdata.of(graph).calls.values()))
+  names = sorted(set(call.describe() for call in graphdata.of(graph).calls.values()))
   if not names:
     return ""
   return " Called in its graph, but not on the way: %s%s" % (", ".join(names[:9]), ", ..." if names[9:] else ".")

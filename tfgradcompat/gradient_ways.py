@@ -142,8 +142,7 @@ def _gradient_of(api, op):
   inputs = [tensor.name for tensor in op.inputs]
   call = graphdata.known_call(api, op)
   if call is not None:
-    count = len(call.inputs) + len(call.variable_ports)
-    return _carrier(op, call.function.describe(), inputs[len(inputs) - count:])
+    return _carrier(op, call.describe(), inputs[len(inputs) - call.count_of_inputs():])
   name = api.get_attr(op, graphdata.GRADIENT)
   if api.calls_functions(op):
     return ("what is in %s, a function that cannot be looked into here" % _shown(op),), None, inputs, None

@@ -173,7 +173,7 @@ def gradient_name(op):
 
 def count_of_outputs(api, op, name):
   """How many outputs of a call `op`, which carries its gradient under `name`, hands through, before the inputs."""
-  call = of(op.graph).calls.get(op.name)
+  call = known_call(api, op)
   return imported.count_of_outputs(api, op, name) if call is None else len(op.inputs) - call.count_of_inputs()
 
 

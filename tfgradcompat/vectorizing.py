@@ -64,6 +64,12 @@ class _Operation(object):
   def give_out(self, tensors):
     self._outputs = tensors
 
+  def describe(self):
+    """What is called, for texts."""
+    call = graphdata.known_call(self._api, self._op)
+    return "%s, in all iterations of a tf.vectorized_map or of a jacobian" % (
+        graphdata.gradient_name(self._op).partition(":")[2] if call is None else call.describe())
+
   def graph_inputs(self):
     """The tensors from which the gradient is asked."""
     return [wrapped.t for wrapped in self.inputs]
