@@ -149,7 +149,10 @@ def test_a_persistent_tape_asked_for_several(mode):
             y, z = f(x)
         return [tape.gradient(y, [x])[0], tape.gradient(z, [x])[0], tape.gradient(y, [x])[0]]
 
-    assert mode.execute(program, 2.) == [20., 6. + 16. * 20., 20.]
+    def right():
+        assert mode.execute(program, 2.) == [20., 6. + 16. * 20., 20.]
+    # In functions of 1.8 to 1.10 TensorFlow may take a zero of another graph for the unused output: see the README.
+    right_or_error(VERSION >= (1, 11) or not mode.in_function, right)
 
 
 # ----------------------------------------------------------------------------------------------------------- forward mode
