@@ -1,176 +1,172 @@
 # -*- coding: utf-8 -*-
-"""What a decorated function costs, against tf.custom_gradient and tf.identity, side by side in one run.
+"""What a decorated function costs, beside tf.custom_gradient, a plain tf.identity and what people write by hand.
 
-    python ci/bench.py [--repeats 15]
+    python ci/bench.py [--json FILE] [--repeats 15] [--only eager build ...] [--sizes 100 1000 10000]
 
-Run it with the Python of an environment that has TensorFlow and this package. Each line is a ratio of medians over
-interleaved repeats: ours / other. Where a release has no tf.custom_gradient the graph is compared with the way that
-people write by hand there: an override of Identity, registered once per call.
+Run it with the Python of an environment that has TensorFlow and this package, on Linux. All ways are measured in one run, in
+turns; a figure is the median of the repeats, in CPU time, which other processes disturb less (wall time is in the JSON); steps
+are run on one thread. What would take longer than `--limit` seconds at once, going by the next smaller size, is left out,
+and the table shows what was predicted: some ways are quadratic.
 """
 from __future__ import absolute_import, division, print_function
 
 import argparse
+import json
 import os
+import subprocess
+import sys
 import time
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+import bench_table
+from bench_worker import Worker
 
-import numpy as np
-import tensorflow as tf
-
-from tfgradcompat import custom_grad, route
-
-v1 = getattr(getattr(tf, "compat", None), "v1", None) or tf
-
-
-def times_ten(x):
-    return x * 2., lambda dy: 10. * dy
-
-
-def by_hand(x, names=[0]):
-    """The answer that is pasted most: a fresh name, and an override of Identity."""
-    names[0] += 1
-    name = "ByHand%d" % names[0]
-
-    @tf.RegisterGradient(name)
-    def gradient(op, dy):
-        return 10. * dy
-    with v1.get_default_graph().gradient_override_map({"Identity": name}):
-        return tf.identity(tf.stop_gradient(x * 2.))
+WAYS = ["ours", "native", "identity", "override", "per call", "Defun", "py_func"]
+VARIANTS = [("plain", "build a call"), ("capturing", "build, last result captured"),
+            ("variables", "build, 1,000 variables around"), ("inputs", "build, 100 inputs")]
+READY = ["clip by value", "clip by norm", "clip by global norm", "scale", "reverse"]
+IMPORT = ("import sys, time\nstart = time.time()\nimport tfgradcompat\nseconds = time.time() - start\n"
+          "assert 'tensorflow' not in sys.modules\nprint(seconds)")
+# Sections and the processes that measure them. In "one" all ways share a process, which is one layout of memory: they leave
+# nothing behind. In "own" each way has its process, since some leave their graphs behind. "fresh" ones have not been used.
+PROCESSES = {"decorate": "one", "step": "one", "ready": "one", "eager": "one, eager", "build": "own", "differentiate": "own",
+             "size": "own", "memory": "fresh"}
 
 
-def native_decorator():
-    """tf.custom_gradient, or what 1.4 to 1.6 have of it; None before."""
-    try:
-        return tf.custom_gradient
-    except AttributeError:
-        pass
-    try:
-        from tensorflow.python.eager.custom_gradient import custom_gradient
-        return custom_gradient
-    except ImportError:
-        return None
+def lines(sizes):
+    """What is measured: a list of `(section, title, program, options, unit, clock)`."""
+    found = [("decorate", "decorate", "decorate", {}, "us", "cpu")]
+    for title, options in (("4 KB", {"floats": 1024}), ("64 MB", {"floats": 2 ** 24}),
+                           ("4 KB, with gradient", {"floats": 1024, "gradient": True}),
+                           ("products of 128 x 128", {"floats": 128 * 128, "matrix": 128, "count": 20})):
+        found.append(("step", "step of 20, %s" % title, "step", options, "us", "cpu"))
+    for name in READY:
+        found.append(("ready", "step of 20, %s, 4 KB" % name, "ready", {"name": name, "floats": 1024}, "us", "cpu"))
+        found.append(("ready", "step of 20, %s, 4 MB" % name, "ready", {"name": name, "floats": 2 ** 20, "count": 3}, "us", "cpu"))
+    found.append(("eager", "eager call, no tape", "eager", {"gradient": False}, "us", "cpu"))
+    found.append(("eager", "eager call and gradient", "eager", {"gradient": True}, "us", "cpu"))
+    for variant, title in VARIANTS:
+        for count in sizes:
+            found.append(("build", "%s, %s calls" % (title, format(count, ",")), "build",
+                          {"variant": variant, "count": count}, "us", "cpu"))
+    for count in sizes[:2]:
+        found.append(("differentiate", "gradient of a call, %s calls" % format(count, ","), "differentiate", {"count": count},
+                      "us", "cpu"))
+    found.append(("size", "bytes in the graph", "size", {}, "", "bytes"))
+    found.append(("size", "operations in the graph", "size", {}, "", "operations"))
+    found.append(("memory", "memory of a call, graph alive", "memory", {}, "", "alive"))
+    found.append(("memory", "memory of a call, graph gone", "memory", {}, "", "kept"))
+    return found
 
 
-OURS = custom_grad(times_ten)
-NATIVE = native_decorator()
-OTHER_NAME, OTHER = ("tf.custom_gradient", NATIVE(times_ten)) if NATIVE else ("by hand", by_hand)
+class Bench(object):
+    """The processes that measure a few sections, and what they have found."""
+
+    def __init__(self, processes, options):
+        self.processes, self.options = processes, options
+        if processes.startswith("one"):
+            self._workers = dict.fromkeys(options.ways, Worker("eager" in processes))
+        else:
+            self._workers = dict((way, Worker(False)) for way in options.ways)
+        self._calls = {}  # {(variant, way): [(calls, seconds per call), ...]}, going up
+        self._last = None, None
+
+    def close(self):
+        for worker in set(self._workers.values()):
+            worker.close()
+
+    def measure(self, program, options, clock):
+        """`{way: {clock: median, ...}}` of one line; some lines show two sides of one measurement."""
+        if self._last[0] != (program, options):
+            self._last = (program, options), self._measure(program, options, clock)
+        return self._last[1]
+
+    def _measure(self, program, options, clock):
+        samples, found, start = {}, {}, time.time()
+        for way in self._workers:
+            predicted = self._predicted(way, options)
+            if predicted > self.options.limit:
+                found[way] = {"capped": predicted}
+            else:
+                samples[way] = []
+        for number in range(self.options.repeats if clock == "cpu" else 1):
+            if number and time.time() - start > self.options.seconds * number / (number + 1.):
+                break  # another round would take longer than is allowed
+            for way in sorted(samples, key=WAYS.index, reverse=number % 2 == 1):
+                sample = self._workers[way].ask(program, way, options)
+                if clock in sample:
+                    samples[way].append(sample)
+                else:
+                    found[way] = sample
+                    del samples[way]
+        for way, taken in samples.items():
+            found[way] = dict((key, bench_table.median([sample[key] for sample in taken])) for key in taken[0])
+            found[way]["repeats"] = len(taken)
+            self._calls.setdefault((options.get("variant"), way), []).append((options.get("count", 1), found[way][clock]))
+        return found
+
+    def _predicted(self, way, options):
+        """The seconds that the line will take at once in this way, if it goes on as it did at smaller sizes."""
+        known = self._calls.get((options.get("variant"), way), [])
+        if "variant" not in options or not known:
+            return 0.
+        growth = 1. if len(known) == 1 else max(1., known[-1][1] / known[-2][1])
+        return options["count"] * known[-1][1] * growth
 
 
-def side_by_side(measured, repeats):
-    """The median seconds of each of the functions `{name: f}`, called in turn."""
-    seconds = dict((name, []) for name in measured)
-    for f in measured.values():
-        f()
-    for _ in range(repeats):
-        for name in sorted(measured):
-            start = time.time()
-            measured[name]()
-            seconds[name].append(time.time() - start)
-    return dict((name, float(np.median(values))) for name, values in seconds.items())
+def import_seconds(repeats):
+    """The median time that importing the package takes in a new process, compiled already."""
+    env = dict(os.environ)
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    return bench_table.median([
+        float(subprocess.check_output([sys.executable, "-c", IMPORT], env=env)) for _ in range(repeats + 1)][1:])
 
 
-def report(what, found, ours, other, scale, unit):
-    print("%-34s %8.3f %s  %-20s %8.3f %s  ratio %.3f" % (
-        what, found[ours] * scale, unit, other, found[other] * scale, unit, found[ours] / found[other]))
-
-
-def bench_eager(repeats):
-    x = tf.constant([1., 2.])
-
-    def calls(f, count=300):
-        def run():
-            for _ in range(count):
-                f(x)
-        return run
-
-    def gradients(f, count=150):
-        def run():
-            for _ in range(count):
-                with tf.GradientTape() as tape:
-                    tape.watch(x)
-                    y = f(x)
-                tape.gradient(y, x)
-        return run
-    report("eager call", side_by_side({"ours": calls(OURS), OTHER_NAME: calls(OTHER)}, repeats),
-           "ours", OTHER_NAME, 1e6 / 300, "us")
-    report("eager call and gradient", side_by_side({"ours": gradients(OURS), OTHER_NAME: gradients(OTHER)}, repeats),
-           "ours", OTHER_NAME, 1e6 / 150, "us")
-
-
-def bench_build(repeats):
-    def build(f, count=100, variables=0, chained=False):
-        def run():
-            with tf.Graph().as_default():
-                for i in range(variables):
-                    v1.get_variable("v%d" % i, shape=[])
-                x = tf.constant([1., 2.])
-                start = time.time()
-                for _ in range(count):
-                    y = f(x)
-                    if chained:
-                        x = y
-                seconds.append(time.time() - start)
-        seconds = []
-        run.seconds = seconds
-        return run
-
-    def compare(what, **options):
-        programs = {"ours": build(OURS, **options), OTHER_NAME: build(OTHER, **options)}
-        side_by_side(programs, repeats)
-        found = dict((name, float(np.median(program.seconds[1:]))) for name, program in programs.items())
-        report(what, found, "ours", OTHER_NAME, 1e6 / 100, "us")
-    compare("graph build, per call")
-    compare("graph build, chained")
-    compare("graph build, 300 variables around", variables=300)
-
-
-def bench_step(repeats):
-    handed = custom_grad(lambda t: (t, lambda dy: dy))
-    # An identity alone costs a fraction of a microsecond; in a network it stands between operations that compute.
-    bench_chain("step, chain of 20, 4 KB", [1024], lambda t: t, handed, repeats)
-    bench_chain("step, chain of 20, 16 MB", [4 * 1024 * 1024], lambda t: t, handed, repeats)
-    weights = np.eye(128, dtype=np.float32)
-    bench_chain("step, 20 matmuls of 128 x 128", [128, 128], lambda t: tf.matmul(t, weights), handed, repeats)
-
-
-def bench_chain(what, shape, layer, handed, repeats, length=20):
-    with tf.Graph().as_default():
-        x = v1.placeholder(tf.float32, shape)
-        fetches = {}
-        for name, f in (("ours", handed), ("tf.identity", tf.identity)):
-            y = tf.identity(x)
-            for _ in range(length):
-                y = f(layer(y))
-            fetches[name] = tf.reduce_sum(y[:1]).op
-        config = v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
-        with v1.Session(config=config) as session:
-            feed = {x: np.ones(shape, np.float32)}
-
-            # One run takes some ten microseconds: twenty of them are one measurement.
-            def step(fetch):
-                def run():
-                    for _ in range(20):
-                        session.run(fetch, feed)
-                return run
-            programs = dict((name, step(fetch)) for name, fetch in fetches.items())
-            report(what, side_by_side(programs, 2 * repeats), "ours", "tf.identity", 1e6 / 20, "us")
+def run(options):
+    probe = Worker(False)
+    found = probe.about()
+    probe.close()
+    if "failed" in found:
+        sys.exit("No TensorFlow, or no tfgradcompat: %s" % found["failed"])
+    version = tuple(int(part) for part in found["tensorflow"].split(".")[:2])
+    found.update(limit=options.limit, lines=[])
+    print("TensorFlow %(tensorflow)s, Python %(python)s, route %(route)s" % found)
+    bench, todo = None, lines(options.sizes)
+    if not options.only or "import" in options.only:
+        found["import"] = import_seconds(options.repeats)
+        print("import tfgradcompat, without TensorFlow: %.1f ms" % (1e3 * found["import"]))
+    print(bench_table.heading(options.ways))
+    for section, title, program, arguments, unit, clock in todo:
+        if options.only and section not in options.only or section == "eager" and version < (1, 5):
+            continue
+        if bench is None or bench.processes != PROCESSES[section]:
+            if bench is not None:
+                bench.close()
+            bench = Bench(PROCESSES[section], options)
+        line = {"section": section, "title": title, "unit": unit, "clock": clock, "options": arguments,
+                "ways": bench.measure(program, arguments, clock)}
+        found["lines"].append(line)
+        print(bench_table.text(line, options.ways))
+        sys.stdout.flush()
+    bench.close()
+    for note in bench_table.notes(found):
+        print(note)
+    return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", help="write all figures to this file")
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--eager", action="store_true", help="turn eager mode on, in TensorFlow 1")
+    parser.add_argument("--limit", type=float, default=60., help="seconds that one measurement may take, as predicted")
+    parser.add_argument("--seconds", type=float, default=60., help="seconds for the repeats of one line; each runs once at least")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10000], help="calls in a graph, going up")
+    parser.add_argument("--only", nargs="+", metavar="SECTION", help="import, decorate, eager, build, differentiate, step, ...")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     options = parser.parse_args()
-    if options.eager and hasattr(v1, "enable_eager_execution"):
-        v1.enable_eager_execution()
-    print("TensorFlow %s, route %s" % (tf.__version__, route()))
-    if hasattr(tf, "executing_eagerly") and tf.executing_eagerly():
-        bench_eager(options.repeats)
-    if not options.eager:
-        bench_build(options.repeats)
-        bench_step(options.repeats)
+    found = run(options)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(found, file, indent=1, sort_keys=True)
 
 
 if __name__ == "__main__":
