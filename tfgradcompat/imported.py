@@ -74,11 +74,13 @@ def describe_lost(api, op, why):
 
 
 def count_of_outputs(api, op, name):
-  """How many outputs of a call `op` hands through; all, where nobody knows: then it has no gradient."""
+  """How many outputs of a call `op` hands through. LookupError where nobody knows: it would have no gradient, in silence."""
   found, function = _note(api, op), _functions.get(name)
   if found is not None:
     return found.get("outputs", len(op.inputs))
-  return len(op.inputs) - (0 if function is None else function.signature.count)
+  if function is None:
+    fail(op, name, "the function is not known in this process. Import the module that decorates it")
+  return len(op.inputs) - function.signature.count
 
 
 def _note(api, op):

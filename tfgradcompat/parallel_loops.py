@@ -15,12 +15,13 @@ class ParallelLoops(object):
     self._pfor = private("ops.parallel_for.pfor")  # before 1.15 in jacobians only
     self._func_graph = private("framework.func_graph")
 
-  def watch_parallel_loops(self, is_ours, convert):
+  def watch_parallel_loops(self, is_ours, convert, module):
     """Lets `convert(making)` make those operations again for which `is_ours(op)` or, in functions, `is_ours(node)` holds.
 
     pfor asks of each operation whether it is stateful, and makes one that is not only once if all of its inputs are
     the same in all iterations. Ours are made for each iteration: their gradients differ. It also asks the operation
-    itself for its converter.
+    itself for its converter. `module` has these functions: it must live as long as they do, since Python 2 empties a module
+    that nobody has imported any more, such as a copy of this package that was reloaded.
     """
     if self._pfor is None:
       return
@@ -34,6 +35,7 @@ class ParallelLoops(object):
         if any(is_ours(node) for node in self.nodes_within(op)):
           return True
       return is_stateful(op)
+    asked.module = module
     self._pfor._is_stateful_pfor_op = asked
 
   # ---- while operations are made again; `making` is what pfor gives to converters

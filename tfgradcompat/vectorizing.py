@@ -10,6 +10,8 @@ iteration at a time, and what it takes from its closure has the value of its ite
 
 from __future__ import absolute_import, division, print_function
 
+import sys
+
 from . import errors
 from . import gradient_scope
 from . import graphdata
@@ -20,7 +22,7 @@ from . import tensorflow_api
 
 def watch(api):
   """Lets TensorFlow ask here for what becomes of our operations."""
-  api.watch_parallel_loops(graphdata.is_ours, _convert)
+  api.watch_parallel_loops(graphdata.is_ours, _convert, sys.modules[__name__])
 
 
 def _convert(making):
