@@ -116,19 +116,20 @@ class Run:
             pass
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests]
         try:
-            status = self._run(TOOLS, command)
+            # The first time they install three environments of their own, by tox.
+            status = self._run(TOOLS, command, 3 * self.options.timeout)
         except processes.TimedOut:
             status = 1  # the log says so
         seconds = time.monotonic() - started
         return Result(TOOLS, FAILED if status else PASSED, seconds, log=self.log(TOOLS))
 
-    def _run(self, name, command):
+    def _run(self, name, command, timeout=None):
         """Runs to the end or the time limit, with a temporary folder that goes with it."""
         with tempfile.TemporaryDirectory(dir=self.temporary) as folder:
             env = dict(os.environ, TMPDIR=folder)
             env["TEST_THOROUGH"] = "1" if self.options.thorough or self.options.all else ""
             with open(self.log(name), "a") as log:
-                return processes.run(command, log, timeout=self.options.timeout, env=env)
+                return processes.run(command, log, timeout=timeout or self.options.timeout, env=env)
 
     def failed(self, cell, error):
         note = "%s: %s" % (type(error).__name__, error)
