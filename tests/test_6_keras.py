@@ -177,7 +177,7 @@ def test_weights_of_a_layer(takes, eagerly):
 @pytest.mark.parametrize("takes", [True, False])
 def test_mixed_precision_and_loss_scaling(takes):
     x = keras.layers.Input(shape=(1,))
-    owner = Owner(takes, dtype="mixed_float16")
+    owner = Owner(takes, dtype=keras.mixed_precision.Policy("mixed_float16"))
     model = keras.Model(x, keras.layers.Activation("linear", dtype="float32")(owner(x)))
     optimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.SGD(0.01), initial_scale=8.)
     model.compile(optimizer=optimizer, loss=loss_of)

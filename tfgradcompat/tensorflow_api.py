@@ -125,7 +125,12 @@ class Api(leaves.Leaves, operations.Operations, optimizers.Optimizers, python_op
   def is_eager_outside(self):
     """Whether eager mode is on around all the functions that are being built."""
     outside = getattr(self._ops, "executing_eagerly_outside_functions", None)  # 1.13
-    return outside() if outside else False
+    if outside:
+      return outside()
+    if not hasattr(self._ops, "init_scope"):  # 1.5; bodies of functions know the graph around them from 1.11 on
+      return False
+    with self._ops.init_scope():
+      return self.executing_eagerly()
 
   def needs_identity(self, tensor, graph, newest_id):
     """Whether `tensor` cannot be given back as it is by a gradient function that is built in `graph`.
