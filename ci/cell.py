@@ -107,8 +107,9 @@ def run_pytest(setup, files, arguments, first):
     started = time.time()
     try:
         junit = os.path.join(folder, "junit.xml")
-        command = [sys.executable, "-c", PYTEST] + files + ["--rootdir", REPOSITORY]
-        command += ["-rfE", "-p", "no:cacheprovider", "--basetemp", os.path.join(folder, "tmp")]
+        command = [sys.executable, "-u", "-c", PYTEST] + files + ["--rootdir", REPOSITORY]
+        # -u and -v: where a test never ends, the log's last line names it.
+        command += ["-v", "-rfE", "-p", "no:cacheprovider", "--basetemp", os.path.join(folder, "tmp")]
         command += ["--junitxml", junit] + arguments
         here = os.path.join(folder, "empty")
         os.mkdir(here)

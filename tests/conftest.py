@@ -20,7 +20,7 @@ with warnings.catch_warnings():
     import harness
 
 
-# What takes long and passed everywhere before: on all releases only where TEST_THOROUGH is set, which `ci/test --all` and `--thorough` do,
+# What takes long and passed everywhere before: on all releases only where TEST_THOROUGH is set, which `ci/test --thorough` does,
 # else on these; what needs no TensorFlow, on one for most Pythons.
 LONG = ["test_10_*.py", "test_11_*.py", "test_4_vectorizing.py", "test_4_forward_mode.py", "test_6_distribute.py", "test_6_frameworks.py",
         "test_8_copies.py", "test_8_keras_models.py"]
