@@ -29,6 +29,11 @@ import sys
 import numpy as np
 import tensorflow as tf
 
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
 VERSION = tuple(int(part) for part in re.match(r"(\d+)\.(\d+)", tf.__version__).groups())
 PY2 = sys.version_info[0] == 2
 v1 = tf.compat.v1 if VERSION >= (1, 13) else tf
@@ -51,6 +56,8 @@ HIGHER_ORDER_AROUND_FUNCTION_FROM = (1, 15)
 GRAPH_UNDER_EAGER_FROM = (1, 9)
 HAS_FUNCTION = VERSION >= (1, 14)
 KERAS_3 = VERSION >= (2, 16)
+# Keras of TensorFlow before 2.5 cannot read what h5py 3 gives it.
+HAS_H5 = h5py is not None and (VERSION >= (2, 5) or h5py.version.version_tuple.major < 3)
 WITHOUT_AUTOGRAPH = ("3", "4", "5", "9", "10")  # sections of the contract: see Mode.for_test
 
 

@@ -136,6 +136,8 @@ def test_overridden_gradients_and_those_of_tensorflow(mode):
     (lambda x: closing_over(scaled(x))(tf.constant([1., 2.])), "from its closure"),
 ], ids="stop_gradient cast compare argmax floor closure".split())
 def test_where_the_way_is_stopped(mode, f, words):
+    if VERSION < (1, 9) and not harness.PY2 and mode.tape_inside and "bool" in words:
+        pytest.skip("a tape in a function of TensorFlow 1.8 fails on zeros of bool; Python 2 does not notice (11.11)")
     [way] = explained(mode, f, [1., 2.])
     assert not way.arrives and way.custom_gradients == []
     assert len(way.stops) == 1 and words in way.stops[0], way.stops

@@ -8,17 +8,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from harness import EAGER, KERAS_3, VERSION, v1
+from harness import EAGER, HAS_H5, KERAS_3, VERSION, v1
 from tfgradcompat import (
     clip_gradient_by_value, custom_grad, custom_objects, keras_layer, py_func, recompute, reverse_gradient,
     scale_gradient, straight_through)
-
-try:
-    import h5py
-    # Keras of TensorFlow before 2.5 cannot read what h5py 3 gives it.
-    HAS_H5 = VERSION >= (2, 5) or h5py.version.version_tuple.major < 3
-except ImportError:
-    HAS_H5 = False
 
 keras = getattr(tf, "keras", None)
 

@@ -9,12 +9,13 @@ from __future__ import absolute_import, division, print_function
 
 import pytest
 
-from harness import VERSION
+from harness import HAS_H5, VERSION
 from programs import in_order
 
 HAS_SAVED_MODELS = (2, 0) <= VERSION < (2, 16)  # of Keras: Keras 3 exports them without the model
 pytestmark = [pytest.mark.clause("8.7"), pytest.mark.once,
-              pytest.mark.skipif(VERSION < (1, 4), reason="TensorFlow 0.12-1.3 has no tf.keras (8.7)")]
+              pytest.mark.skipif(VERSION < (1, 4), reason="TensorFlow 0.12-1.3 has no tf.keras (8.7)"),
+              pytest.mark.skipif(VERSION < (2, 0) and not HAS_H5, reason="TensorFlow 1.4-1.15 saves Keras models by h5py only (8.7)")]
 
 MODULE = """
 import tensorflow as tf
