@@ -4,7 +4,6 @@ from __future__ import absolute_import, division, print_function
 
 import functools
 import gc
-import threading
 import weakref
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 from harness import HAS_FUNCTION, KERAS_3, VERSION, check, compiled_function, gradients_of, right_or_error, same, v1
+from hasty_threads import built, in_threads
 from tfgradcompat import custom_grad, guided_backprop, override_gradient
 
 ops = __import__("tensorflow.python.framework.ops", fromlist=["_gradient_registry"])
@@ -165,28 +165,19 @@ def test_with_tensorflows_own_map_in_the_block(mode):
 def test_threads_that_build_one_graph(mode):
     with tf.Graph().as_default() as graph:
         x = tf.constant(1.)
-        losses, errors = {}, []
 
-        def build(k):
-            try:
-                with graph.as_default():
-                    for i in range(5):
-                        with override_gradient({"Relu": times(float(k)), "Tanh": times(2.)}):
-                            losses[k, i] = tf.tanh(tf.nn.relu(x))
-                        losses[-k, i] = tf.nn.relu(x)
-            except Exception as error:
-                errors.append(error)
+        def work(k, i):
+            def make():
+                with override_gradient({"Relu": times(k + 2.), "Tanh": times(2.)}):
+                    overridden = tf.tanh(tf.nn.relu(x))
+                return overridden, tf.nn.relu(x)
+            return built(graph, make)
 
-        threads = [threading.Thread(target=build, args=(k,)) for k in (2, 3, 4, 5)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert errors == []
+        losses = in_threads(work, 4, 5)
         keys = sorted(losses)
-        found = [gradients_of([losses[key]], [x])[0] for key in keys]
+        found = [[gradients_of([loss], [x])[0] for loss in losses[key]] for key in keys]
         with v1.Session(graph=graph) as session:
-            np.testing.assert_allclose(session.run(found), [2. * k if k > 0 else 1. for k, _ in keys])
+            np.testing.assert_allclose(session.run(found), [[2. * (k + 2), 1.] for k, _ in keys])
 
 
 @pytest.mark.clause("10.24")

@@ -4,14 +4,13 @@ from __future__ import absolute_import, division, print_function
 
 import collections
 import functools
-import sys
-import threading
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from harness import PY2, VERSION, check, gradients_of, is_tensor, new_session, v1, variable
+from hasty_threads import built, in_threads
 from tfgradcompat import custom_grad
 
 Pair = collections.namedtuple("Pair", "left right")
@@ -538,42 +537,6 @@ def test_nested_in_another_decorated_function(mode):
 THREADS, CALLS = 8, 20
 
 
-def in_threads(work, calls=CALLS):
-    """`work(thread, call)` from many threads that the interpreter switches between all the time; the results by (thread, call)."""
-    results, errors = {}, []
-    start = threading.Event()
-
-    def run(thread):
-        try:
-            start.wait()
-            for call in range(calls):
-                results[thread, call] = work(thread, call)
-        except BaseException as error:  # handed to the test below: a thread has nobody to raise it to
-            errors.append(error)
-
-    if PY2:
-        before = sys.getcheckinterval()
-        sys.setcheckinterval(1)
-    else:
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=run, args=(i,)) for i in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        start.set()
-        for thread in threads:
-            thread.join()
-    finally:
-        if PY2:
-            sys.setcheckinterval(before)
-        else:
-            sys.setswitchinterval(before)
-    if errors:
-        raise errors[0]
-    return results
-
-
 @custom_grad
 def by(x, factor):
     return x * 1., lambda dy: factor * dy
@@ -592,7 +555,7 @@ def test_threads_each_with_its_own_graph(mode):
         return float(mode.gradients(lambda x: by(x, factor_of(thread, call)), 1.)[0])
 
     calls = CALLS if mode.calls_directly else 4  # tracing a function takes its time
-    assert in_threads(work, calls) == {key: factor for key, factor in EXPECTED.items() if key[1] < calls}
+    assert in_threads(work, THREADS, calls) == {key: factor for key, factor in EXPECTED.items() if key[1] < calls}
 
 
 @pytest.mark.clause("2.4")
@@ -602,15 +565,12 @@ def test_threads_that_build_one_graph(mode):
         x = tf.constant(1.)
 
         def work(thread, call):
-            while True:
-                try:
-                    with graph.as_default(), tf.name_scope("thread%d_call%d/" % (thread, call)):
-                        return by(x, factor_of(thread, call))
-                except ValueError as error:  # graphs before 1.9 have one stack of names: plain operations fail so too
-                    if VERSION >= (1, 9) or "already used" not in str(error):
-                        raise
+            def make():
+                with tf.name_scope("thread%d_call%d/" % (thread, call)):
+                    return by(x, factor_of(thread, call))
+            return built(graph, make)
 
-        outputs = in_threads(work)
+        outputs = in_threads(work, THREADS, CALLS)
         gradients = [gradients_of(outputs[key], [x])[0] for key in sorted(outputs)]
         with new_session(graph) as session:
             assert dict(zip(sorted(outputs), session.run(gradients))) == EXPECTED

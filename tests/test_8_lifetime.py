@@ -5,7 +5,6 @@ from __future__ import absolute_import, division, print_function
 import gc
 import importlib
 import sys
-import threading
 import weakref
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 import tensorflow as tf
 
 from harness import HAS_FUNCTION, VERSION, compiled_function, gradients_of, new_session, v1
+from hasty_threads import built, in_threads
 from tensorflow.python.framework import ops
 from tfgradcompat import custom_grad
 
@@ -197,24 +197,14 @@ def test_threads_that_build_one_graph_find_their_functions_again(mode):
     fs = [capturing(float(i + 2)) for i in range(4)]
     with tf.Graph().as_default() as graph:
         x = tf.constant(1.)
-        outputs, errors = {}, []
 
-        def build(i):
-            try:
-                with graph.as_default():
-                    for k in range(10):
-                        with tf.name_scope("t%d_%d/" % (i, k)):
-                            outputs[i, k] = fs[(i + k) % 4](x)
-            except ValueError as error:
-                if VERSION >= (1, 9):  # graphs before have one stack of names for all threads
-                    errors.append(error)
+        def work(i, k):
+            def make():
+                with tf.name_scope("t%d_%d/" % (i, k)):
+                    return fs[(i + k) % 4](x)
+            return built(graph, make)
 
-        threads = [threading.Thread(target=build, args=(i,)) for i in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not errors
+        outputs = in_threads(work, 4, 10)
         keys = sorted(outputs)
         gradients = [gradients_of(outputs[key], [x])[0] for key in keys]
         with new_session(graph) as session:
@@ -222,55 +212,17 @@ def test_threads_that_build_one_graph_find_their_functions_again(mode):
     np.testing.assert_allclose(got, [2. * ((i + k) % 4 + 2) for i, k in keys])
 
 
-@pytest.fixture
-def hasty_threads():
-    """The interpreter changes threads as often as it can."""
-    if hasattr(sys, "setswitchinterval"):
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(1e-6)
-        yield
-        sys.setswitchinterval(before)
-    else:
-        before = sys.getcheckinterval()
-        sys.setcheckinterval(1)
-        yield
-        sys.setcheckinterval(before)
-
-
 @pytest.mark.clause("8.5")
 @pytest.mark.needs("in_graph")
-def test_eight_hasty_threads_build_one_graph(mode, hasty_threads):
+def test_eight_hasty_threads_build_one_graph(mode):
     """The small twin of ci/threads.py: natively some of these gradients are those of other calls."""
     threads, calls = 8, 15
+    factor = lambda t, c: 1. + t * calls + c
     with tf.Graph().as_default() as graph:
-        xs = [[tf.constant(1.) for _ in range(calls)] for _ in range(threads)]
-        ys = [[None] * calls for _ in range(threads)]
-        errors = []
-
-        def build(t):
-            try:
-                build_row(t)
-            except Exception as error:  # what ends a thread must end the test
-                errors.append(error)
-                raise
-
-        def build_row(t):
-            with graph.as_default():
-                for c in range(calls):
-                    while ys[t][c] is None:
-                        try:
-                            ys[t][c] = capturing(1. + t * calls + c)(xs[t][c])
-                        except ValueError:
-                            if VERSION >= (1, 9):  # graphs before have one stack of names for all threads
-                                raise
-
-        workers = [threading.Thread(target=build, args=(t,)) for t in range(threads)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        assert errors == []
-        gradients = gradients_of([y for row in ys for y in row], [x for row in xs for x in row])
+        xs = dict(((t, c), tf.constant(1.)) for t in range(threads) for c in range(calls))
+        ys = in_threads(lambda t, c: built(graph, lambda: capturing(factor(t, c))(xs[t, c])), threads, calls)
+        keys = sorted(xs)
+        gradients = gradients_of([ys[key] for key in keys], [xs[key] for key in keys])
         with new_session(graph) as session:
             got = session.run(gradients)
-    np.testing.assert_allclose(got, [2. * (1. + i) for i in range(threads * calls)])
+    np.testing.assert_allclose(got, [2. * factor(t, c) for t, c in keys])
