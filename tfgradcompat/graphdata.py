@@ -179,10 +179,12 @@ def count_of_outputs(api, op, name):
 
 def around(api, graph):
   """The graphs around the body of a loop or a branch, or of a function, which is gone sooner than they are."""
+  found = []  # no generator, of which AutoGraph of 1.14 warns, and fails in it
   graph = getattr(graph, "outer_graph", None)
   while graph is not None and (api.is_capturing(graph) or not api.is_eager_outside()):
-    yield graph
+    found.append(graph)
     graph = getattr(graph, "outer_graph", None)
+  return found
 
 
 def dispatch(op, *dys):
