@@ -32,7 +32,7 @@ setup(
     packages=find_packages(include=["tfgradcompat", "tfgradcompat.*"]),
     package_data={
         # The licence goes inside the package too, so that a vendored copy carries it.
-        "tfgradcompat": ["LICENSE"],
+        "tfgradcompat": ["LICENSE", "py.typed", "*.pyi"],
         "tfgradcompat.tools": ["digits.csv.gz", "digits.txt", "matrix.json"],
     },
     python_requires=">=2.7, !=3.0.*, !=3.1.*, !=3.2.*, !=3.3.*, !=3.4.*, !=3.5.*",

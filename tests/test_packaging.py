@@ -175,6 +175,12 @@ def test_version_is_the_one_of_setup_py():
     assert versions == [tfgradcompat.__version__]
 
 
+def test_the_types_are_in_the_package():
+    """ci/tests/test_types.py tries them."""
+    for name in ("py.typed", "__init__.pyi", "errors.pyi", "explaining.pyi", "testing.pyi", "transforms.pyi"):
+        assert os.path.exists(os.path.join(PACKAGE, name)), name
+
+
 def test_the_licence_is_in_the_package():
     with open(os.path.join(PACKAGE, "LICENSE")) as stream:
         assert "Apache License" in stream.read()

@@ -49,7 +49,8 @@ def test_vendoring_tool(wheel, tmp_path):
     (folder / "vendor.txt").write_text("tfgradcompat @ file://%s\nsix\n" % wheel)
     status, out = run(["-m", "vendoring", "sync"], tmp_path)
     assert status == 0, out
-    assert (folder / "tfgradcompat" / "LICENSE").exists()
+    for name in ("LICENSE", "py.typed", "__init__.pyi"):
+        assert (folder / "tfgradcompat" / name).exists()
     code = "from project._vendor.tfgradcompat import compat; print(compat.six.__name__)"
     assert run(["-c", code], tmp_path) == (0, "project._vendor.six\n")
     status, out = run(["-m", "project._vendor.tfgradcompat", "doctor"], tmp_path)
