@@ -13,7 +13,8 @@
     environments.py   makes, reuses and deletes the cells' environments
     cell.py           runs the tests, inside a cell's own Python
     pipeline.py       installs the next cells while the last ones are tested
-    report.py         progress, table, summary
+    results.py        what came of each row, and its JSON
+    progress.py       progress, table, summary
     runner.py         puts these together: `ci/test`
     demo.py           `ci/demo`
 

@@ -15,9 +15,8 @@ import sys
 import tempfile
 import time
 
-from ci import bootstrap, environments, interpreters, matrix, pipeline, processes, wheels
-from ci.report import FAILED, NOT_RUN, PASSED, Progress, Result
-from ci import report
+from ci import bootstrap, environments, interpreters, matrix, pipeline, processes, progress, results, wheels
+from ci.results import FAILED, NOT_RUN, PASSED, Result
 
 CELL = os.path.join(wheels.REPOSITORY, "ci", "cell.py")
 TOOLS = "tools"
@@ -136,7 +135,7 @@ class Run:
         return Result(cell.name, FAILED, note=note, log=self.log(cell.name))
 
 
-def results(run, cells, tools):
+def rows(run, cells, tools):
     """Yields a result for each row as it comes."""
     if tools:
         yield run.test_tools()
@@ -162,28 +161,27 @@ def main(argv=None):
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same as Ctrl-C
     done, interrupted = [], False
     temporary = tempfile.mkdtemp(prefix="tfgradcompat-ci-")
-    progress = Progress(len(cells) + tools)
+    shown = progress.Progress(len(cells) + tools)
     try:
         run = Run(options, temporary)
         if cells:
             run.build_wheel()
-        for result in results(run, cells, tools):
+        for result in rows(run, cells, tools):
             done.append(result)
-            progress.add(result)
+            shown.add(result)
     except KeyboardInterrupt:
         # What is running ends with this process: see guard.py.
         interrupted = True
     finally:
-        progress.close()
+        shown.close()
         shutil.rmtree(temporary, ignore_errors=True)
     order = [TOOLS] * tools + [cell.name for cell in cells]
     there = [result.name for result in done]
     done += [Result(name, NOT_RUN, note="interrupted") for name in order if name not in there]
     done.sort(key=lambda result: order.index(result.name))
     if options.json:
-        with open(options.json, "w") as stream:
-            json.dump([result._asdict() for result in done], stream, indent=1)
-    print(report.table(done))
+        results.write(options.json, done)
+    print(progress.table(done))
     print("\nWall time %.1f min" % ((time.monotonic() - started) / 60))
-    print(report.summary(done))
-    return 130 if interrupted else report.exit_status(done, options.strict)
+    print(progress.summary(done))
+    return 130 if interrupted else progress.exit_status(done, options.strict)

@@ -1,11 +1,10 @@
-"""What the user sees: progress, the failures as they come, the table at the end."""
+"""What the user sees of a run: progress, the failures as they come, the table at the end."""
 import re
 import sys
-from typing import NamedTuple
 
 from tqdm import tqdm
 
-PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
+from ci.results import FAILED, NOT_RUN, PASSED
 
 # Of a failing cell's log is shown: names of failures for each setup, as many failures in full, divided among the failing
 # setups, the last lines of a failure, and of a setup that fails without naming a test. With three setups at most 120 lines.
@@ -18,18 +17,6 @@ HEADING = re.compile(r"=+ (.+) =+$")  # the others by pytest
 FAILURE = re.compile(r"_+ (?!_)(.+) _+$")
 NAME = re.compile(r"(FAILED|ERROR) ")
 CAPTURED = re.compile(r"-+ Captured .+ -+$")
-
-
-class Result(NamedTuple):
-    """What came of one row: a cell, or the tools' own tests."""
-
-    name: str
-    status: str
-    seconds: float = 0.0  # of the tests
-    install_seconds: float = 0.0
-    note: str = ""
-    log: str = ""
-    setups: dict = {}
 
 
 class Progress:

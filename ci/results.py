@@ -1,0 +1,22 @@
+"""What came of each row of a run, and its JSON: `ci/test --json` writes it, `ci/report.py` reads it."""
+import json
+from typing import NamedTuple
+
+PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
+
+
+class Result(NamedTuple):
+    """What came of one row: a cell, or the tools' own tests."""
+
+    name: str
+    status: str
+    seconds: float = 0.0  # of the tests
+    install_seconds: float = 0.0
+    note: str = ""
+    log: str = ""
+    setups: dict = {}
+
+
+def write(path, results):
+    with open(path, "w") as stream:
+        stream.write("[%s]\n" % ",\n".join(json.dumps(result._asdict()) for result in results))
