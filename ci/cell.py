@@ -92,6 +92,7 @@ def run(setup, tests, arguments, first=True):
     counts = found[0]
     for other in found[1:]:
         counts["patterns"].update(other.pop("patterns"))
+        add_clauses(counts["clauses"], other.pop("clauses"))
         statuses = [counts.pop("status"), other.pop("status")]
         counts = dict(counts, **dict((key, counts[key] + n) for key, n in other.items()))
         # Where a part has none of the tests that were asked for, the other tells.
@@ -126,6 +127,7 @@ def read_junit(path):
     """Counts from pytest's XML file; all zero when it was not written."""
     counts = dict.fromkeys(["passed", "failed", "skipped", "errors"], 0)
     counts["patterns"] = {}  # {pattern: {mode: whether it passed}}: see ci/patterns.py
+    counts["clauses"] = {}  # {clause: whether all of its tests passed that ran}: see ci/report.py
     if os.path.exists(path):
         # Before pytest 5.1 the root is itself the suite; iter() finds it there too.
         for suite in xml.etree.ElementTree.parse(path).getroot().iter("testsuite"):
@@ -136,11 +138,21 @@ def read_junit(path):
             kinds = set(child.tag for child in case)
             passed = not kinds & {"failure", "error", "skipped"}
             counts["passed"] += passed
-            properties = dict((p.get("name"), p.get("value")) for p in case.iter("property"))
+            named = [(p.get("name"), p.get("value")) for p in case.iter("property")]
+            ran = passed or kinds & {"failure", "error"}
+            for number in [value for name, value in named if ran and name == "clause"]:
+                add_clauses(counts["clauses"], {number: passed})
+            properties = dict(named)
             if "pattern" in properties:
                 modes = counts["patterns"].setdefault(properties["pattern"], {})
                 modes[properties["mode"]] = passed and modes.get(properties["mode"], True)
     return counts
+
+
+def add_clauses(counted, others):
+    """Adds those of other tests: a clause holds where nothing of it failed."""
+    for number, holds in others.items():
+        counted[number] = holds and counted.get(number, True)
 
 
 def is_good(counts):
@@ -156,7 +168,7 @@ def main(argv=None):
     parser.add_argument("--setup", action="append", choices=SETUPS, help="only this setup")
     parser.add_argument("--tests", default=os.path.join(REPOSITORY, "tests"))
     options, arguments = parser.parse_known_args(argv)
-    summary = {"python": platform.python_version(), "setups": {}}
+    summary = {"python": platform.python_version(), "setups": {}, "clauses": {}}
     setups = options.setup
     if not setups:
         summary["tensorflow"] = tensorflow_version()
@@ -164,7 +176,9 @@ def main(argv=None):
         print("TensorFlow %s, Python %s" % (summary["tensorflow"], summary["python"]))
     for setup in setups:
         first = setup == setups[0]
-        summary["setups"][setup] = run(setup, os.path.abspath(options.tests), arguments, first)
+        counts = run(setup, os.path.abspath(options.tests), arguments, first)
+        add_clauses(summary["clauses"], counts.pop("clauses"))
+        summary["setups"][setup] = counts
     for setup in setups:
         counts = summary["setups"][setup]
         text = "{passed} passed, {failed} failed, {errors} errors, {skipped} skipped, {seconds} s"

@@ -15,8 +15,13 @@ class Result(NamedTuple):
     note: str = ""
     log: str = ""
     setups: dict = {}
+    clauses: dict = {}  # {"8.1": whether all of its tests passed that ran}
+    thorough: bool = False
+    pytest: str = ""  # further arguments, so that perhaps not all tests were run
+    commit: str = ""
+    date: str = ""
 
 
 def write(path, results):
-    with open(path, "w") as stream:
+    with open(path, "w") as stream:  # a line for each row
         stream.write("[%s]\n" % ",\n".join(json.dumps(result._asdict()) for result in results))

@@ -92,11 +92,11 @@ class Run:
         finally:
             environment.release()
         seconds = time.monotonic() - started
-        setups = {}
+        found = {"setups": {}, "clauses": {}}
         if os.path.exists(summary):
             with open(summary) as stream:
-                setups = json.load(stream)["setups"]
-        good = status == 0 and setups
+                found = json.load(stream)
+        good = status == 0 and found["setups"]
         return Result(
             cell.name,
             PASSED if good else FAILED,
@@ -104,7 +104,8 @@ class Run:
             install_seconds,
             note,
             log=self.log(cell.name),
-            setups=setups,
+            setups=found["setups"],
+            clauses=found["clauses"],
         )
 
     def test_tools(self):
@@ -160,6 +161,7 @@ def main(argv=None):
         sys.exit("ci/test: %s" % error)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same as Ctrl-C
     done, interrupted = [], False
+    commit = wheels.commit()
     temporary = tempfile.mkdtemp(prefix="tfgradcompat-ci-")
     shown = progress.Progress(len(cells) + tools)
     try:
@@ -179,6 +181,8 @@ def main(argv=None):
     there = [result.name for result in done]
     done += [Result(name, NOT_RUN, note="interrupted") for name in order if name not in there]
     done.sort(key=lambda result: order.index(result.name))
+    same = dict(thorough=options.thorough, pytest=options.pytest, commit=commit, date=time.strftime("%Y-%m-%d"))
+    done = [result._replace(**same) for result in done]
     if options.json:
         results.write(options.json, done)
     print(progress.table(done))

@@ -2,6 +2,7 @@
 import glob
 import os
 import shutil
+import subprocess
 import sys
 
 from ci import processes
@@ -23,3 +24,15 @@ def build(folder, log) -> str:
         raise RuntimeError("the wheel could not be built, see %s" % log.name)
     shutil.rmtree(source)
     return wheels[0]
+
+
+def commit() -> str:
+    """The commit that is built, "f33e1ad" or with changes "f33e1ad-dirty"; empty where there is no git or no repository."""
+    git = ["git", "--git-dir", os.path.join(REPOSITORY, ".git"), "--work-tree", REPOSITORY]  # and none of a folder above
+    try:
+        described = subprocess.run(
+            git + ["describe", "--always", "--dirty", "--exclude", "*"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+    except FileNotFoundError:
+        return ""
+    return described.stdout.decode().strip()

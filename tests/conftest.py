@@ -61,6 +61,8 @@ def pytest_generate_tests(metafunc):
 
 def pytest_collection_modifyitems(config, items):
     for item in items:
+        # For ci/cell.py, which finds these in the JUnit file.
+        item.user_properties += [("clause", mark.args[0]) for mark in item.iter_markers("clause")]
         for mark in item.iter_markers("pattern"):
             item.user_properties += [("pattern", mark.args[0]), ("mode", item.callspec.params["mode"].name)]
     marks = ["once"] * bool(os.environ.get("TEST_LATER_SETUP")) + ["one_route"] * (harness.SETUP == "override")

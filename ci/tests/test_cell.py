@@ -21,6 +21,12 @@ def test_it():
 
 
 def run(tmp_path, text, *arguments):
+    """The exit status, what the cell says of each setup, and its output."""
+    status, summary, output = run_cell(tmp_path, text, *arguments)
+    return status, summary["setups"], output
+
+
+def run_cell(tmp_path, text, *arguments):
     tests = tmp_path / "tests"
     tests.mkdir(exist_ok=True)
     (tests / "test_it.py").write_text(text)
@@ -29,7 +35,16 @@ def run(tmp_path, text, *arguments):
     done = subprocess.run(
         command + list(arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cell.REPOSITORY
     )
-    return done.returncode, json.loads(summary.read_text())["setups"], done.stdout.decode()
+    return done.returncode, json.loads(summary.read_text()), done.stdout.decode()
+
+
+def with_conftest(tmp_path):
+    """Puts the conftest.py of the tests there, without the TensorFlow that it imports; the arguments that it wants."""
+    with open(os.path.join(cell.REPOSITORY, "tests", "conftest.py")) as stream:
+        (tmp_path / "conftest.py").write_text(stream.read())
+    stub = "import os\nclass tf: __version__ = '2.0'\nSETUP, MODES, VERSION = os.environ['TEST_SETUP'], [], (2, 0)\n"
+    (tmp_path / "harness.py").write_text(stub)
+    return ["--confcutdir", str(tmp_path)]
 
 
 @pytest.mark.parametrize(
@@ -74,12 +89,7 @@ def test_all_setups_but_the_first_are_told_so(tmp_path, monkeypatch):
 
 def test_what_is_marked_once_runs_in_the_first_setup_only(tmp_path):
     text = "import pytest\n@pytest.mark.once\ndef test_a(): pass\ndef test_b(): pass\n"
-    # the conftest.py of the tests, without the TensorFlow that it imports
-    with open(os.path.join(cell.REPOSITORY, "tests", "conftest.py")) as stream:
-        (tmp_path / "conftest.py").write_text(stream.read())
-    stub = "class tf: __version__ = '2.0'\nSETUP, MODES, VERSION = '', [], (2, 0)\n"
-    (tmp_path / "harness.py").write_text(stub)
-    arguments = ["--setup", "eager", "--setup", "override", "--confcutdir", str(tmp_path)]
+    arguments = ["--setup", "eager", "--setup", "override"] + with_conftest(tmp_path)
     status, setups, output = run(tmp_path, text, *arguments)
     assert status == 0, output
     assert [setups[name]["passed"] for name in ("eager", "override")] == [2, 1]
@@ -120,6 +130,42 @@ def test_patterns_that_passed_and_failed(tmp_path):
     for line, passed in (("pass", True), ("assert False", False)):
         _, setups, _ = run(tmp_path, text % line, "--setup", "graph")
         assert setups["graph"]["patterns"] == {"clip": {"graph": passed}}
+
+
+def test_clauses_that_hold_and_that_do_not(tmp_path):
+    text = (
+        "import os, pytest\n"
+        "pytestmark = pytest.mark.clause('1.1')\n"
+        "def test_a(): pass\n"
+        "@pytest.mark.clause('1.2')\n"
+        "@pytest.mark.clause('1.3')\n"
+        "def test_b(): pass\n"
+        "@pytest.mark.clause('1.3')\n"
+        "def test_c(): assert os.environ['TEST_SETUP'] == 'eager'\n"
+        "@pytest.mark.clause('1.4')\n"
+        "def test_d(): pytest.skip('no')\n"
+        "@pytest.mark.clause('1.4')\n"
+        "@pytest.mark.one_route\n"
+        "def test_e(): pass\n"
+        "@pytest.mark.clause('1.5')\n"
+        "def test_f(): pytest.skip('no')\n"
+        "@pytest.fixture\n"
+        "def broken(): raise ValueError\n"
+        "@pytest.mark.clause('1.6')\n"
+        "def test_g(broken): pass\n"
+        "@pytest.mark.clause('1.6')\n"
+        "def test_h(): pass\n"
+    )
+    (tmp_path / "tests").mkdir()
+    more = "import pytest\n@pytest.mark.clause('10.1')\ndef test_it(): pass\n"
+    (tmp_path / "tests" / "test_10_more.py").write_text(more)
+    arguments = ["--setup", "eager", "--setup", "override"] + with_conftest(tmp_path)
+    _, found, output = run_cell(tmp_path, text, *arguments)
+    # 1.3 fails in one setup, 1.4 is left out in one, and of 1.5 all is skipped
+    holding = {"1.1": False, "1.2": True, "1.3": False, "1.4": True, "1.6": False, "10.1": True}
+    assert found["clauses"] == holding, output
+    _, found, _ = run_cell(tmp_path, text, *(arguments + ["-k", "test_a"]))
+    assert found["clauses"] == {"1.1": True}
 
 
 def test_counts(tmp_path):

@@ -1,9 +1,10 @@
 """`ci/test` as a whole, with small environments instead of TensorFlow's."""
 import json
+import time
 
 import pytest
 
-from ci import runner
+from ci import runner, wheels
 
 NAMES = ["py27-tf1.3", "py36-tf1.3", "py27-tf1.2"]
 
@@ -24,6 +25,17 @@ def test_all_good(fakes, capsys):
     assert last_line(capsys) == "3 passed, 0 failed"
     assert status == 0
     assert rows["py27-tf1.3"]["setups"]["graph"]["passed"] == 1
+
+
+def test_results_say_of_what_and_when_they_are(fakes, monkeypatch):
+    monkeypatch.setattr(wheels, "commit", lambda: "f33e1ad")
+    (fakes / "tests" / "conftest.py").write_text(
+        "def pytest_collection_modifyitems(items):\n    items[0].user_properties.append(('clause', '8.1'))\n"
+    )
+    row = run(fakes, NAMES[0], "--thorough", "--pytest", "-k test_it")[1][NAMES[0]]
+    assert row["clauses"] == {"8.1": True}
+    assert (row["commit"], row["thorough"], row["pytest"]) == ("f33e1ad", True, "-k test_it")
+    assert row["date"] == time.strftime("%Y-%m-%d")
 
 
 def test_a_failing_cell_does_not_stop_the_others(fakes, capsys, monkeypatch):

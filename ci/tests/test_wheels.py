@@ -1,5 +1,6 @@
 """The wheel as it is built: what is in it and what it requires."""
 import os
+import subprocess
 import zipfile
 from email.parser import Parser
 
@@ -65,3 +66,24 @@ def test_building_leaves_the_checkout_as_it_was(tmp_path):
     with open(str(tmp_path / "log"), "w") as log:
         wheels.build(str(tmp_path), log)
     assert sorted(os.listdir(wheels.REPOSITORY)) == before
+
+
+def test_which_commit_is_built(tmp_path, monkeypatch):
+    def git(*arguments):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        return subprocess.check_output(["git", "-C", str(tmp_path)] + who + list(arguments)).decode().strip()
+
+    git("init", "--quiet")
+    (tmp_path / "a.py").write_text("")
+    git("add", "a.py")
+    git("commit", "--quiet", "-m", "first")
+    git("tag", "-m", "a tag", "v1")  # a name, but none of a commit
+    monkeypatch.setattr(wheels, "REPOSITORY", str(tmp_path))
+    assert wheels.commit() == git("rev-parse", "--short", "HEAD")
+    (tmp_path / "a.py").write_text("changed = 1\n")
+    assert wheels.commit() == git("rev-parse", "--short", "HEAD") + "-dirty"
+    (tmp_path / "unpacked").mkdir()  # an sdist in another project's repository
+    monkeypatch.setattr(wheels, "REPOSITORY", str(tmp_path / "unpacked"))
+    assert wheels.commit() == ""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert wheels.commit() == ""
