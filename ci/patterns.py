@@ -16,6 +16,7 @@ import sys
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 from ci import matrix
+from ci.ranges import ranges
 
 MODES = {
     "graph": "graph",
@@ -37,18 +38,6 @@ def outcomes(results, minor_of):
                     minor = minor_of[result["name"]]
                     minors[minor] = passed and minors.get(minor, True)
     return found
-
-
-def ranges(passed, order):
-    """The minors in `passed` as text, "0.12, 1.4–1.8", where `order` lists all."""
-    runs = []
-    for i, minor in enumerate(order):
-        if minor in passed:
-            if runs and runs[-1][1] == i - 1:
-                runs[-1][1] = i
-            else:
-                runs.append([i, i])
-    return ", ".join(order[a] if a == b else "%s–%s" % (order[a], order[b]) for a, b in runs) or "–"
 
 
 def table(found, order):
