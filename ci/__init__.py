@@ -16,6 +16,9 @@
     results.py        what came of each row, and its JSON
     progress.py       progress, table, summary
     runner.py         puts these together: `ci/test`
+    report.py         draws the results of runs, with report_table.py, report_page.py and report_picture.py
+    patterns.py       ... and makes the README's table of patterns of them
+    ranges.py         "1.4–1.8", for both
     demo.py           `ci/demo`
 
 Only the standard library is used before `bootstrap` has run.

@@ -1,6 +1,6 @@
 """What came of each row of a run, and its JSON: `ci/test --json` writes it, `ci/report.py` reads it."""
 import json
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
 
@@ -17,9 +17,20 @@ class Result(NamedTuple):
     setups: dict = {}
     clauses: dict = {}  # {"8.1": whether all of its tests passed that ran}
     thorough: bool = False
-    pytest: str = ""  # further arguments, so that perhaps not all tests were run
+    pytest: Optional[str] = None  # further arguments, so that perhaps not all tests were run; None where that was not noted
     commit: str = ""
     date: str = ""
+
+
+def read(paths):
+    """`{name: Result}` of the JSON of several runs. The last one counts, but where it has not run a row that another has."""
+    found = {}
+    for path in paths:
+        with open(path) as stream:
+            for result in [Result(**row) for row in json.load(stream)]:
+                if result.status != NOT_RUN or result.name not in found:
+                    found[result.name] = result
+    return found
 
 
 def write(path, results):
