@@ -2,6 +2,7 @@
 """Clause 6.4 of docs/contract.md: decorated functions in Keras models. The set-up says whether eager mode is on."""
 from __future__ import absolute_import, division, print_function
 
+import importlib
 import os
 
 import numpy as np
@@ -13,7 +14,10 @@ from tfgradcompat import (
     clip_gradient_by_value, custom_grad, custom_objects, keras_layer, py_func, recompute, reverse_gradient,
     scale_gradient, straight_through)
 
-keras = getattr(tf, "keras", None)
+# TEST_KERAS=tf_keras in the environment tests that package, where it is installed, in place of TensorFlow's own.
+KERAS = os.environ.get("TEST_KERAS")
+keras = importlib.import_module(KERAS) if KERAS else getattr(tf, "keras", None)
+KERAS_3 = KERAS_3 and not KERAS
 
 pytestmark = [
     pytest.mark.skipif(VERSION < (1, 13), reason="TensorFlow 0.12-1.12: Keras cannot (6.4)"),
@@ -197,7 +201,7 @@ def test_keras_layer():
 def copies(model, folder):
     """`{name: a copy of a model}` by all ways of this release."""
     made = {}
-    again = lambda: keras.Model.from_config(model.get_config(), custom_objects=custom_objects())
+    again = lambda: keras.Model.from_config(model.get_config(), custom_objects=custom_objects(keras))
     made["config"] = again()
     made["config"].set_weights(model.get_weights())
     if VERSION >= (1, 14):
@@ -209,7 +213,7 @@ def copies(model, folder):
     for extension in formats:
         path = os.path.join(folder, "model." + extension if extension else "saved_model")
         model.save(path)
-        made[extension] = keras.models.load_model(path, custom_objects=custom_objects(), compile=False)
+        made[extension] = keras.models.load_model(path, custom_objects=custom_objects(keras), compile=False)
     return made
 
 
@@ -228,7 +232,7 @@ def test_a_function_that_is_not_known_is_an_error():
     model = keras.Model(x, single(x))
     config = eval(repr(model.get_config()).replace("test_6_keras.single", "test_6_keras.gone"))
     with pytest.raises(LookupError, match="test_6_keras.gone.*Import the module"):
-        keras.Model.from_config(config, custom_objects=custom_objects())
+        keras.Model.from_config(config, custom_objects=custom_objects(keras))
 
 
 @pytest.mark.parametrize("what", ["lambda", "object", "array"])
