@@ -60,7 +60,7 @@ def test_an_activation_of_a_layer(name):
     if name not in dense_layers():
         return  # each release has at least one: the test after
     with tf.Graph().as_default() as graph:
-        if v1 is tf and VERSION >= (1, 5) and hasattr(tf, "executing_eagerly") and tf.executing_eagerly():
+        if v1 is tf and VERSION >= (1, 7) and tf.executing_eagerly():
             return  # 1.7 and 1.8 stay eager in a graph
         x = v1.placeholder(tf.float32, [None, 1])
         y = dense_layers()[name](x)
@@ -73,6 +73,30 @@ def test_an_activation_of_a_layer(name):
 
 def test_each_release_to_2_15_has_one_of_these_layers():
     assert dense_layers() or VERSION > (2, 15)
+
+
+# -------------------------------------------------------------------------------------------------------- scopes of XLA
+JIT_SCOPE = (tf.contrib.compiler.jit.experimental_jit_scope if (1, 0) <= VERSION < (2, 0) else
+             tf.xla.experimental.jit_scope if VERSION >= (2, 0) else None)
+
+
+@pytest.mark.skipif(JIT_SCOPE is None, reason="TensorFlow 0.12 has no scopes of XLA (6.1)")
+def test_a_scope_of_xla():
+    @custom_grad
+    def squared(x):
+        y = x * x
+        return y, lambda dy: 10. * dy * y
+
+    with tf.Graph().as_default() as graph:
+        if v1 is tf and VERSION >= (1, 7) and tf.executing_eagerly():
+            return  # 1.7 and 1.8 stay eager in a graph
+        x = v1.placeholder(tf.float32, [2])
+        with JIT_SCOPE():
+            y = fifty(squared(x))
+        gradient = v1.gradients(y, x)[0]
+        with new_session(graph) as session:
+            # 50 * 10 x^2, in place of 4 x
+            np.testing.assert_allclose(session.run([y, gradient], {x: [1., 2.]}), [[2., 8.], [500., 2000.]], rtol=1e-6)
 
 
 # ------------------------------------------------------------------------------------- programs of TensorFlow 1 on 2
