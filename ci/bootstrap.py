@@ -11,7 +11,7 @@ from ci import interpreters, locks
 
 # virtualenv: the last release that makes environments of Python 2.7 and 3.6. From tox on: for the tests of ci/tests.
 TOOLS = ("virtualenv==20.21.1", "setuptools", "wheel", "build", "tqdm", "pytest", "six", "tox")
-TOOLS += ("matplotlib", "jinja2")  # for the pictures and pages: bench_picture.py, report.py
+TOOLS += ("matplotlib", "jinja2")  # for the pictures and pages: bench_picture.py, report.py, examples/draw.py
 TOOLS += ("mypy",)  # for test_types.py, as is the numpy that matplotlib brings
 TOOLS += ('vendoring; python_version >= "3.8"',)
 # Written last into the environment, and by which a program knows that it runs in it.

@@ -23,7 +23,7 @@ with warnings.catch_warnings():
 # What takes long and passed everywhere before: on all releases only where TEST_THOROUGH is set, which `ci/test --thorough` does,
 # else on these; what needs no TensorFlow, on one for most Pythons.
 LONG = ["test_10_*.py", "test_11_*.py", "test_4_vectorizing.py", "test_4_forward_mode.py", "test_6_distribute.py", "test_6_frameworks.py",
-        "test_8_copies.py", "test_8_keras_models.py"]
+        "test_8_copies.py", "test_8_keras_models.py", "test_examples.py"]
 ALWAYS = ["test_10_patterns.py"]
 NAMED = [(0, 12), (1, 3), (1, 4), (1, 8), (1, 15), (2, 1), (2, 6), (2, 12), (2, 16), (2, 20), (2, 22)]
 WITHOUT_TENSORFLOW = ["test_11_scan*.py", "test_11_vendor.py", "test_11_tox.py"]
