@@ -305,10 +305,10 @@ for call in (lambda: f(1.), lambda: Model().method(1.)):
 def test_decorating_registers_nothing():
     from tensorflow.python.framework import ops
     registry = getattr(ops, "_gradient_registry", None) or ops.gradient_registry
-    before = len(registry.list())
+    before = set(registry.list())
     for _ in range(10):
         custom_grad(lambda x: triple(x))
-    assert len(registry.list()) == before
+    assert set(registry.list()) <= before  # those of other tests may go meanwhile
 
 
 # ----------------------------------------------------------------------------------------------------------------- 1.5 route

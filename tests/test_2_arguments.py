@@ -475,7 +475,7 @@ def test_calls_add_one_entry_to_the_registry_at_most(mode):
     assert len(names() - before) <= 1
     after = names()
     mode.execute(program, 1.)
-    assert names() == after
+    assert names() <= after  # those of other tests may go meanwhile
 
 
 @pytest.mark.clause("2.4")

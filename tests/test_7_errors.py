@@ -634,7 +634,7 @@ def test_a_failed_call_leaves_no_entry_in_the_registry(mode):
         graph.finalize()
         with pytest.raises(RuntimeError):
             f(x)
-        assert set(ops._gradient_registry._registry) == before
+        assert set(ops._gradient_registry._registry) <= before  # those of other tests may go meanwhile
 
 
 @pytest.mark.clause("7.2")
