@@ -17,7 +17,7 @@
     progress.py       progress, table, summary
     runner.py         puts these together: `ci/test`
     report.py         draws the results of runs, with report_table.py, report_page.py and report_picture.py
-    patterns.py       ... and makes the README's table of patterns of them
+    patterns.py       ... and makes the table of docs/migrating.md of them
     ranges.py         "1.4–1.8", for both
     demo.py           `ci/demo`
 

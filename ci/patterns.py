@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The README's table of patterns, from a run of the matrix.
+"""The table of patterns in docs/migrating.md, from a run of the matrix.
 
     ci/test --json results.json     # or only these tests: --pytest="-k test_10_patterns"
-    python3 ci/patterns.py results.json [--write README.md]
+    python3 ci/patterns.py results.json [--write docs/migrating.md]
 
 A row is a pattern (the mark of a test in tests/test_10_patterns.py); its columns say on which
 TensorFlow it passed in each mode, through every route and on every Python that was run.

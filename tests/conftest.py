@@ -42,7 +42,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "clause(number): the clause of docs/contract.md that the test checks")
     config.addinivalue_line("markers", "once: the set-up changes nothing, so run only in a cell's first (ci/cell.py says which it is)")
     config.addinivalue_line("markers", "one_route: the route changes nothing, so not run in the set-up `override`")
-    config.addinivalue_line("markers", "pattern(name): a row of the README's table of patterns, which ci/patterns.py makes")
+    config.addinivalue_line("markers", "pattern(name): a row of the table of patterns in docs/migrating.md, which ci/patterns.py makes")
     config.addinivalue_line("markers", "needs(attribute, ...): run only in the modes that have these attributes of a mode")
     # AutoGraph on Python 3.13: thousands of them cost seconds and bury the log.
     config.addinivalue_line("filterwarnings", "ignore:.*got an unexpected keyword argument:DeprecationWarning:gast")

@@ -1,7 +1,7 @@
 # -*- coding: utf-8 -*-
 """What people write by hand, one test per pattern, and the numbers that it must give: with the decorator and ready-made.
 
-`ci/patterns.py` makes the table of the README from what these tests did in a run of the matrix.
+`ci/patterns.py` makes the table of docs/migrating.md from what these tests did in a run of the matrix.
 """
 from __future__ import absolute_import, division, print_function
 

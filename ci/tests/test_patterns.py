@@ -1,4 +1,4 @@
-"""The README's table of patterns: it says what the results say, and nothing is lost on the way."""
+"""The table of patterns in docs/migrating.md: it says what the results say, and nothing is lost on the way."""
 import json
 import os
 
@@ -42,25 +42,25 @@ def test_table(results, capsys):
 
 
 def test_written_in_the_place_of_the_last_one(results, tmp_path):
-    readme = tmp_path / "README.md"
-    readme.write_text("a\n%s\nold\n%s\nz\n" % (patterns.BEGIN, patterns.END), encoding="utf-8")
+    page = tmp_path / "migrating.md"
+    page.write_text("a\n%s\nold\n%s\nz\n" % (patterns.BEGIN, patterns.END), encoding="utf-8")
     for _ in range(2):
-        patterns.main([results, "--write", str(readme)])
-        text = readme.read_text(encoding="utf-8")
+        patterns.main([results, "--write", str(page)])
+        text = page.read_text(encoding="utf-8")
         assert text == "a\n%s\n%s\n%s\nz\n" % (patterns.BEGIN, LINES, patterns.END)
 
 
 def test_no_place_for_it(results, tmp_path):
-    (tmp_path / "README.md").write_text("nothing")
+    (tmp_path / "migrating.md").write_text("nothing")
     with pytest.raises(SystemExit, match="no place"):
-        patterns.main([results, "--write", str(tmp_path / "README.md")])
+        patterns.main([results, "--write", str(tmp_path / "migrating.md")])
 
 
-def test_the_readme_has_each_pattern_that_is_tested():
+def test_the_page_has_each_pattern_that_is_tested():
     tests = os.path.join(cell.REPOSITORY, "tests", "test_10_patterns.py")
     with open(tests, encoding="utf-8") as stream:
         names = [line.split('"')[1] for line in stream if line.startswith("@pattern(")]
-    with open(os.path.join(cell.REPOSITORY, "README.md"), encoding="utf-8") as stream:
+    with open(os.path.join(cell.REPOSITORY, "docs", "migrating.md"), encoding="utf-8") as stream:
         made = stream.read().partition(patterns.BEGIN)[2].partition(patterns.END)[0]
     rows = [line.split("|")[1].strip() for line in made.splitlines()[3:]]
     assert rows == sorted(names)
