@@ -32,7 +32,7 @@ from bench_ways import NATIVE, VERSION, v1
 
 KINDS = ["graphs", "functions", "eager calls", "traces of a function"]
 WAYS = ["ours", "native", "identity"]
-# Functions of older releases lose the gradients of branches, with any operation: see the README.
+# Functions of older releases lose the gradients of branches, with any operation: see docs/limits.md.
 BRANCHES_IN_FUNCTIONS_FROM = (1, 15)
 
 

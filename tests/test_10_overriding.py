@@ -84,7 +84,7 @@ def test_zeros_for_an_output_that_the_loss_does_not_use(mode):
         with override_gradient({"Unpack": lambda op, *dys: tf.stack([dy * 2. + 1. for dy in dys])}):
             return tf.unstack(x)[1]
 
-    # Functions of 1.8 to 1.10 with the tape inside fail on it, in the second such function: see the README.
+    # Functions of 1.8 to 1.10 with the tape inside fail on it, in the second such function: see docs/limits.md.
     right_or_error(VERSION >= (1, 11) or not mode.tape_inside, lambda: check(
         mode, program, [[1., 2.]], [[1., 3.]], value=2.))
 

@@ -165,7 +165,7 @@ def test_zeros_for_a_result_that_the_loss_does_not_use(mode):
         return py_func(lambda a: [a, a], [x], [tf.float32] * 2, grad_py=lambda inputs, outputs, dys: dys[0] * 2. + dys[1] * 3.,
                        shape=[[2], [2]])[1]
 
-    # Functions of 1.8 to 1.10 with the tape inside fail on it, in the second such function: see the README.
+    # Functions of 1.8 to 1.10 with the tape inside fail on it, in the second such function: see docs/limits.md.
     right_or_error(VERSION >= (1, 11) or not mode.tape_inside, lambda: check(mode, program, [[1., 2.]], [[3., 3.]]))
 
 

@@ -75,7 +75,7 @@ def test_arguments_of_any_kind(mode):
         assert result["none"] is None and result["number"] == 5.
         return result["product"]
 
-    # Functions of 1.8 to 1.10 with the tape inside fail where the loss leaves a result unused: see the README.
+    # Functions of 1.8 to 1.10 with the tape inside fail where the loss leaves a result unused: see docs/limits.md.
     right_or_error(VERSION >= (1, 11) or not mode.tape_inside, lambda: check(
         mode, program, [2., 3., 1.], [105., 70., 1.], value=211.))
     check(mode, lambda x: recompute(lambda x, i: x * tf.cast(i, tf.float32))(x, tf.constant(4)), [2.], [4.], value=8.)

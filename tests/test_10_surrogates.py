@@ -70,7 +70,7 @@ def test_nests_of_a_surrogate(mode):
                           lambda x, y: {"sum": x * y, "n": [tf.constant(8), 2. * y]})(x, y=y)
         return 10. * given["sum"] + given["n"][1], given["n"][0]
 
-    # In functions of 1.8 to 1.10 TensorFlow may take a zero of another graph for the unused output: see the README.
+    # In functions of 1.8 to 1.10 TensorFlow may take a zero of another graph for the unused output: see docs/limits.md.
     right_or_error(VERSION >= (1, 11) or not mode.in_function, lambda: check(mode, f, [1.3, 3.], [30., 15.], value=[41., 7]))
 
 

@@ -151,7 +151,7 @@ def test_a_persistent_tape_asked_for_several(mode):
 
     def right():
         assert mode.execute(program, 2.) == [20., 6. + 16. * 20., 20.]
-    # In functions of 1.8 to 1.10 TensorFlow may take a zero of another graph for the unused output: see the README.
+    # In functions of 1.8 to 1.10 TensorFlow may take a zero of another graph for the unused output: see docs/limits.md.
     right_or_error(VERSION >= (1, 11) or not mode.in_function, right)
 
 

@@ -92,7 +92,7 @@ RULES = [
     Rule("custom-gradient-forward", "ForwardAccumulator in a module with native custom gradients",
          "2.1-2.22 in eager mode: forward mode takes the true derivative.",
          "",
-         "`@custom_grad` (so far in eager mode and tf.function; see the README for what is promised)"),
+         "`@custom_grad` (so far in eager mode and tf.function; see docs/limits.md for what is promised)"),
     Rule("recompute-grad", "native recompute_grad",
          "1.8: variables get None.",
          "0.12-1.4: does not exist. 1.5-1.14: in tf.contrib.layers only. 1.15-2.22: reference variables and keyword "
