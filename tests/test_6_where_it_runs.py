@@ -31,6 +31,24 @@ def loop(body, x, steps=3):
     return tf.while_loop(lambda i, value: i < steps, step, [tf.constant(0), x])[1]
 
 
+# --------------------------------------------------------------------------------------------------------- 6.1 sessions
+@pytest.mark.clause("6.1")
+@pytest.mark.needs("in_graph")
+def test_a_call_that_is_made_after_the_first_run_of_a_session(mode):
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(3.)
+        with new_session(graph) as session:
+            session.run(x)
+            gradient = gradients_of([ten(x)], [x])[0]
+            if VERSION >= (1, 3):
+                assert session.run(gradient) == 10.
+            else:  # sessions take no functions after their first run, whose ever they are; the call is one there
+                with pytest.raises(tf.errors.NotFoundError):
+                    session.run(gradient)
+        with new_session(graph) as session:
+            assert session.run(gradient) == 10.
+
+
 # -------------------------------------------------------------------------------------------------------- 6.1 control flow
 @pytest.mark.clause("6.1")
 @pytest.mark.needs("control_flow")
