@@ -8,6 +8,14 @@ import sys
 import textwrap
 
 
+def python_path(*folders):
+    """PYTHONPATH for a child process, for `folders` that it does not look into anyway.
+
+    In front of Python's own modules, enum34, which TensorFlow 1.4 brings, would hide one of Python 3.
+    """
+    return os.pathsep.join(str(folder) for folder in folders if "site-packages" not in str(folder))
+
+
 def in_order(folder, module, *programs):
     """Run programs in a folder that has `module` in it, as model.py; each must succeed."""
     folder.join("model.py").write(module)

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 import harness
 import tfgradcompat
+from programs import python_path
 from tfgradcompat import __main__
 from tfgradcompat.tools import copies, distributions, doctor, known_pairs, matrix
 
@@ -25,9 +26,7 @@ CHECKS = ["value", "gradient", "keyword call", "twice", "second order", "variabl
 
 def run(arguments, folder, paths=()):
     """Runs `python -m ...` in a folder, with others on its path; returns (status, output)."""
-    # Not what is on the path anyway: in front of Python's own modules, enum34 of TensorFlow 1.4 hides one of Python 3.
-    paths = [str(path) for path in paths if "site-packages" not in str(path)]
-    env = dict(os.environ, PYTHONPATH=os.pathsep.join(paths))
+    env = dict(os.environ, PYTHONPATH=python_path(*paths))
     env.pop("TFGRADCOMPAT_ROUTE", None)
     process = subprocess.Popen([sys.executable, "-m"] + arguments, cwd=str(folder), env=env, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)

@@ -13,6 +13,7 @@ import sys
 import pytest
 
 import pages
+from programs import python_path
 from tfgradcompat.tools import copies
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(not pages.names(), reason="README.md and docs/ are not beside these tests")]
@@ -62,7 +63,8 @@ def environment(folder):
     script.write('#!/bin/sh\nexec "%s" "$@"\n' % sys.executable)
     script.chmod(0o755)
     paths = [str(folder)] + os.environ["PATH"].split(os.pathsep)
-    return dict(os.environ, PATH=os.pathsep.join(paths), PYTHONPATH=os.path.dirname(copies.own_folder()), TF_CPP_MIN_LOG_LEVEL="3")
+    package = python_path(os.path.dirname(copies.own_folder()))
+    return dict(os.environ, PATH=os.pathsep.join(paths), PYTHONPATH=package, TF_CPP_MIN_LOG_LEVEL="3")
 
 
 def used(block, page):

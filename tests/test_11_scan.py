@@ -15,6 +15,7 @@ import pytest
 
 import scan_trial
 import tfgradcompat
+from programs import python_path
 from tfgradcompat import __main__, testing
 from tfgradcompat.tools import scan, scan_checks, scan_rules
 
@@ -272,7 +273,7 @@ def test_nothing_is_imported_run_or_written(tmpdir):
     write(tmpdir, "tensorflow.py", u"open('imported', 'w').close()\n")
     before = [(str(path), path.read_binary(), path.mtime()) for path in sorted(tmpdir.listdir())]
     env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-    env["PYTHONPATH"] = os.pathsep.join([str(tmpdir), os.path.dirname(PACKAGE)])
+    env["PYTHONPATH"] = python_path(tmpdir, os.path.dirname(PACKAGE))
     status, out, err = run(str(tmpdir), env=env, cwd=str(tmpdir))
     assert status == 1, err
     assert [(str(path), path.read_binary(), path.mtime()) for path in sorted(tmpdir.listdir())] == before
