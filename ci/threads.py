@@ -13,14 +13,16 @@ from __future__ import absolute_import, division, print_function
 import argparse
 import os
 import sys
-import threading
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests"))
+
 import tensorflow as tf
 
 import bench_ways
+import hasty_threads
 import tfgradcompat
 
 v1 = bench_ways.v1
@@ -36,39 +38,31 @@ def function(decorate, factor):
 
 
 def wrong_of(decorate, threads, calls):
-    """`(wrong, missing, refused)`: how many gradients of `threads * calls`, and how many calls that had to be made again."""
+    """`(wrong, missing, refused)`: how many gradients of `threads * calls`, and the errors of calls that had to be made again."""
+    factor = lambda t, c: 1. + t * calls + c
     with tf.Graph().as_default() as graph:
-        xs = [[tf.constant(1.) for _ in range(calls)] for _ in range(threads)]
-        ys = [[None] * calls for _ in range(threads)]
-        factors = [[1. + t * calls + c for c in range(calls)] for t in range(threads)]
-        refused, start = [], threading.Event()
+        xs = dict(((t, c), tf.constant(1.)) for t in range(threads) for c in range(calls))
+        refused = []
 
-        def build(t):
-            start.wait()
-            with graph.as_default():
-                for c in range(calls):
-                    while ys[t][c] is None:
-                        try:
-                            ys[t][c] = function(decorate, factors[t][c])(xs[t][c])
-                        except (ValueError, KeyError) as error:
-                            refused.append(error)
-                            if len(refused) > threads * calls:
-                                raise
-        workers = [threading.Thread(target=build, args=(t,)) for t in range(threads)]
-        for worker in workers:
-            worker.start()
-        start.set()
-        for worker in workers:
-            worker.join()
-        flat = lambda rows: [value for row in rows for value in row]
-        gradients = v1.gradients(flat(ys), flat(xs))
-        there = [i for i, gradient in enumerate(gradients) if gradient is not None]
+        def build(t, c):
+            while True:
+                try:
+                    with graph.as_default():
+                        return function(decorate, factor(t, c))(xs[t, c])
+                except (ValueError, KeyError) as error:
+                    refused.append(error)
+                    if len(refused) > threads * calls:
+                        raise
+
+        ys = hasty_threads.in_threads(build, threads, calls)
+        keys = sorted(xs)
+        found = zip(keys, v1.gradients([ys[key] for key in keys], [xs[key] for key in keys]))
+        gradients = dict((key, gradient) for key, gradient in found if gradient is not None)
         config = v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
         with v1.Session(graph=graph, config=config) as session:
-            got = session.run([gradients[i] for i in there])
-        expected = flat(factors)
-        wrong = [i for i, value in zip(there, got) if float(value) != expected[i]]
-        return len(wrong), len(gradients) - len(there), refused
+            got = session.run(gradients)
+        wrong = [key for key, value in got.items() if float(value) != factor(*key)]
+        return len(wrong), len(keys) - len(gradients), refused
 
 
 def main():
@@ -77,10 +71,6 @@ def main():
     parser.add_argument("--calls", type=int, default=600)
     parser.add_argument("--ways", nargs="+", choices=["ours", "native"], default=["ours", "native"])
     options = parser.parse_args()
-    if hasattr(sys, "setswitchinterval"):
-        sys.setswitchinterval(1e-6)
-    else:
-        sys.setcheckinterval(1)  # Python 2
     bad = False
     for way in options.ways:
         if way == "native" and bench_ways.NATIVE is None:

@@ -257,7 +257,7 @@ def test_branches_and_loops(mode):
 
 
 @pytest.mark.clause("11.12")
-@pytest.mark.skipif(not (HAS_FUNCTION and EAGER), reason="functions in functions: tf.function came with 1.14 (11.12)")
+@pytest.mark.skipif(not (HAS_FUNCTION and EAGER), reason="tf.function came with TensorFlow 1.14, and is called from eager mode (11.12)")
 def test_functions_that_are_called():
     k = tf.constant([3., 4.])
     inner = tf.function(lambda a: (scaled(a), tf.stop_gradient(a) * k), autograph=False)

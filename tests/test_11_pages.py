@@ -16,7 +16,7 @@ import pages
 from programs import python_path
 from tfgradcompat.tools import copies
 
-pytestmark = [pytest.mark.once, pytest.mark.skipif(not pages.names(), reason="README.md and docs/ are not beside these tests")]
+pytestmark = pytest.mark.once
 
 # What needs packages from elsewhere or a checkout, has arguments that stand for the reader's own, or takes minutes. Other tests try it:
 # those of ci/, of the tools and of the examples.

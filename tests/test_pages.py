@@ -21,8 +21,6 @@ from tfgradcompat.tools import matrix
 WITH_EXAMPLES = [page for page in pages.names() if pages.examples(page)]
 RUN = {}  # {page: [(promises, scope, the error that the block raised)]}
 
-pytestmark = pytest.mark.skipif(not pages.names(), reason="README.md and docs/ are not beside these tests")
-
 
 # ------------------------------------------------------------------------------------------------------------ the examples
 def run(page):
