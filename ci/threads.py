@@ -47,7 +47,8 @@ def wrong_of(decorate, threads, calls):
         def build(t, c):
             while True:
                 try:
-                    with graph.as_default():
+                    # An absolute name: before 1.8 the names that threads make would grow from operation to operation.
+                    with graph.as_default(), tf.name_scope("thread%d_call%d/" % (t, c)):
                         return function(decorate, factor(t, c))(xs[t, c])
                 except (ValueError, KeyError) as error:
                     refused.append(error)

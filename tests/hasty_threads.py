@@ -6,6 +6,8 @@ import contextlib
 import sys
 import threading
 
+import tensorflow as tf
+
 from harness import PY2, VERSION
 
 ATTEMPTS = 1000
@@ -50,12 +52,13 @@ def in_threads(work, threads=8, calls=20):
 def built(graph, make):
     """`make()` in `graph`, which other threads are building too.
 
-    Made again where TensorFlow refuses: two threads may draw the same name for an operation (seen without this package up to 2.6),
-    and before 1.9 there is one stack of names for all of them.
+    In a scope of the thread's own name: before 1.8 there is one stack of scopes for all threads, on which theirs would nest ever
+    deeper. Made again where TensorFlow refuses: two threads may draw the same name for an operation (seen without this package up
+    to 2.6), and before 1.9 it fails in other ways too.
     """
     for attempt in range(ATTEMPTS):
         try:
-            with graph.as_default():
+            with graph.as_default(), tf.name_scope("thread%d/" % threading.current_thread().ident):
                 return make()
         except ValueError as error:
             refused = "Duplicate node name" in str(error) or VERSION < (1, 9)
