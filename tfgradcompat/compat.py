@@ -51,6 +51,16 @@ class ArgSpec(object):
     return "(%s)" % ", ".join(parts)
 
 
+class NoContext(object):
+  """A context that does nothing: `contextlib.nullcontext` on every Python."""
+
+  def __enter__(self):
+    return self
+
+  def __exit__(self, *unused):
+    return False
+
+
 def argspec(f):
   """The parameters with which `f` is called (without a bound `self`), or None where Python cannot tell.
 

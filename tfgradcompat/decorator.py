@@ -16,9 +16,9 @@ from . import functions
 from . import graphdata
 from . import inputs as inputs_
 from . import keras_layers
+from . import loading
 from . import routes
 from . import running
-from . import tensorflow_api
 from . import variables as variables_
 
 
@@ -97,13 +97,17 @@ def dress(decorated, function, f):
 
 def _call(function, args, kwargs):
   """The data's way."""
-  api = tensorflow_api.load()
+  api = loading.load()
   eager = api.executing_eagerly()
   args, kwargs = function.signature.bind(function, args, kwargs)
+  if eager and not api.is_recording() and not kwargs and inputs_.are_plain(api, args, None):
+    return _unrecorded(api, function, args, kwargs)
   taken = inputs_.take(api, function, args, kwargs, eager)
   if taken is None:
     return keras_layers.call(api, function, args, kwargs)
-  if taken.graph is None or taken.graph is api.get_default_graph():
+  if eager and not api.is_recording():
+    return _unrecorded(api, function, taken.args, taken.kwargs)
+  if eager or taken.graph is api.get_default_graph():
     return _make(api, function, taken, eager)
   with taken.graph.as_default():  # as TensorFlow's own operations do, the call goes to the graph of its inputs
     return _make(api, function, taken, eager)
@@ -114,17 +118,13 @@ def _make(api, function, taken, eager):
   if not eager:
     taken.newest_id = api.newest_id(taken.graph)
   with variables_.watch(api, taken.graph) as watcher:
-    result, in_grad = running.run(api, function, taken)
+    result, in_grad = running.run(api, function, taken.args, taken.kwargs)
     given = inputs_.Given(api, function, result, taken.graph)
   if not given.tensors:
     return result
   read = variables_.read_by_call(
       api, watcher.watched_variables(), given.tensors, taken)
-  if read and not compat.accepts_keyword(in_grad, "variables"):
-    _fail_variables(function, read)
-  if eager and not api.is_recording():
-    # Nobody can ask for a gradient. The identities keep apart what tf.custom_gradient would keep apart.
-    return given.packed([api.eager_identity(t) for t in given.tensors])
+  _check_variables(function, in_grad, read)
   if not eager and api.is_capturing(taken.graph):
     variables_.read_for_gradient(api, in_grad)
   tensors = taken.tensors + [api.read(v) for v in read] if read else taken.tensors
@@ -132,6 +132,23 @@ def _make(api, function, taken, eager):
   outputs = _carried(api, call, given.tensors, tensors, eager)
   call.give_out(outputs)
   return given.packed(outputs)
+
+
+def _unrecorded(api, function, args, kwargs):
+  """A call in eager mode while nobody can ask for a gradient. It is the same but for the calls that no tape would get."""
+  with api.watch_variables() as watcher:
+    result, in_grad = running.run(api, function, args, kwargs)
+    given = None if api.is_plain(result, None) else inputs_.Given(api, function, result, None)
+  read = watcher.watched_variables()
+  # The identities keep apart what tf.custom_gradient would keep apart.
+  if given is None:
+    if read:
+      _check_variables(function, in_grad, variables_.by_name(read))
+    return api.eager_identity(result)
+  if not given.tensors:
+    return result
+  _check_variables(function, in_grad, variables_.by_name(read))
+  return given.packed([api.eager_identity(t) for t in given.tensors])
 
 
 def _carried(api, call, outputs, inputs, eager):
@@ -146,7 +163,10 @@ def _carried(api, call, outputs, inputs, eager):
   return carried
 
 
-def _fail_variables(function, read):
+def _check_variables(function, in_grad, read):
+  """Raises TypeError where the gradient function does not take the variables that the call `read`."""
+  if not read or compat.accepts_keyword(in_grad, "variables"):
+    return
   names = ", ".join("'%s'" % v.name for v in read)
   raise errors.make(
       TypeError, function, "reads the variable%s %s without taking %s as %s, and its gradient function takes no "

@@ -9,9 +9,9 @@ from . import functions
 from . import gradient_ways
 from . import graphdata
 from . import leaves
+from . import loading
 from . import nests
 from . import routes
-from . import tensorflow_api
 
 
 class Way(collections.namedtuple("Way", "x arrives custom_gradients stops text")):
@@ -70,7 +70,7 @@ def explain(ys, xs):
     x:0: no gradient arrives from cut:0. On the way it is stopped by
       tf.stop_gradient, operation 'cut'
   """
-  api = tensorflow_api.load()
+  api = loading.load()
   ys, xs = _flat(ys), _flat(xs)
   wrong = [y for y in ys if api.kind(y) is not leaves.TENSOR]
   if wrong:

@@ -13,7 +13,7 @@ from . import errors
 from . import gradient_math
 from . import inputs
 from . import leaves
-from . import tensorflow_api
+from . import loading
 from .decorator import custom_grad
 
 
@@ -68,7 +68,7 @@ def reverse_gradient(x, scale=1.):
 
 
 def _scaled(who, x, scale, sign):
-  api = tensorflow_api.load()
+  api = loading.load()
   tensors = checks.differentiable(api, who, "x", x)
   any_real = any(not t.dtype.is_complex for t in tensors if api.is_differentiable(t.dtype))
   checks.number(api, who, "scale", scale, complex_allowed=not any_real)
@@ -104,7 +104,7 @@ def clip_gradient_by_value(x, lo, hi):
     ...   return tf.reduce_sum(3. * clip_gradient_by_value(x, -0.1, 0.1))
     >>> # loss([1., 2.]) is 9. with the gradient [0.1, 0.1]
   """
-  api, who = tensorflow_api.load(), "clip_gradient_by_value"
+  api, who = loading.load(), "clip_gradient_by_value"
   tensors = checks.differentiable(api, who, "x", x, complex_allowed=False)
   checks.bounds(api, who, lo, hi)
   certain = all([checks.broadcasts(api, who, name, bound, tensors) for name, bound in (("lo", lo), ("hi", hi))])
@@ -141,7 +141,7 @@ def clip_gradient_by_norm(x, norm):
     ...   return 3. * x[0] + 4. * clip_gradient_by_norm(x, 2.)[1]
     >>> # loss([1., 2.]) is 11. with the gradient [3., 2.]
   """
-  api = tensorflow_api.load()
+  api = loading.load()
   checks.differentiable(api, "clip_gradient_by_norm", "x", x)
   checks.norm(api, "clip_gradient_by_norm", norm)
   return x, _each(api, x, lambda dy: gradient_math.clipped_by_norm(api, dy, norm), norm)
@@ -174,7 +174,7 @@ def clip_gradients_by_global_norm(xs, norm):
     ...   return 3. * x + 4. * y
     >>> # loss(1., 2.) is 11. with the gradients 0.6, 0.8
   """
-  api = tensorflow_api.load()
+  api = loading.load()
   checks.differentiable(api, "clip_gradients_by_global_norm", "xs", xs)
   checks.norm(api, "clip_gradients_by_global_norm", norm)
   return xs, _all(api, xs, lambda dys: gradient_math.clipped_by_global_norm(api, dys, norm), norm)
@@ -205,7 +205,7 @@ def print_gradient(x, message="", summarize=3):
     ...   return tf.reduce_sum(3. * print_gradient(x, "gradient of x:"))
     >>> # loss([1., 2.]) is 9. with the gradient [3., 3.]
   """
-  api, who = tensorflow_api.load(), "print_gradient"
+  api, who = loading.load(), "print_gradient"
   checks.differentiable(api, who, "x", x)
   checks.text(who, "message", message)
   checks.integer(who, "summarize", summarize)
@@ -235,7 +235,7 @@ def check_gradient(x, message="check_gradient"):
     ...   return tf.reduce_sum(3. * check_gradient(x, "gradient of x"))
     >>> # loss([1., 2.]) is 9. with the gradient [3., 3.]
   """
-  api = tensorflow_api.load()
+  api = loading.load()
   checks.differentiable(api, "check_gradient", "x", x)
   checks.text("check_gradient", "message", message)
   return x, _each(api, x, lambda dy: api.checked(dy, message))

@@ -7,7 +7,7 @@ not made in this graph cannot be given back as it is.
 
 from __future__ import absolute_import, division, print_function
 
-from . import tensorflow_api
+from . import tapes
 
 # Stateful for TensorFlow, but without effect, or part of the machinery of loops, which must not be tied.
 _WITHOUT_EFFECT = ("Variable", "VariableV2", "VarHandleOp", "ReadVariableOp", "VarIsInitializedOp", "ResourceGather",
@@ -29,7 +29,7 @@ class GradientScope(object):
     self._graph = api.get_default_graph()
     self._newest_id = api.newest_id(self._graph)
     # Plain graphs and functions before 1.13 have no list of the variables that they read.
-    self._watcher = api.watch_variables() if hasattr(self._graph, "variables") else tensorflow_api.NoWatcher()
+    self._watcher = api.watch_variables() if hasattr(self._graph, "variables") else tapes.NoWatcher()
     self._watcher.__enter__()
     self._undo = api.mend_capture(self._graph, self._forward), api.keep_effects_in_branches(self._graph)
     return self

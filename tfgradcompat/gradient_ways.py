@@ -7,7 +7,6 @@ gradient function that returns None for an input is not seen.
 from __future__ import absolute_import, division, print_function
 
 import collections
-import re
 
 from . import errors
 from . import graphdata
@@ -149,9 +148,9 @@ def _gradient_of(api, op):
   if name is None:
     return (), None, inputs, _stop_of_type(api, op)
   name = str(name.decode("utf-8"))
-  overridden = re.match(re.escape(_PACKAGE) + ":override_gradient:(.*):", name)
-  if overridden:
-    return ("override_gradient by %s, operation '%s'" % (overridden.group(1), _name(op)),), None, inputs, None
+  if name.startswith(_PACKAGE + ":override_gradient:"):
+    by = name[len(_PACKAGE + ":override_gradient:"):].rpartition(":")[0]
+    return ("override_gradient by %s, operation '%s'" % (by, _name(op)),), None, inputs, None
   if name not in api.registry:
     return (), None, inputs, "%s carries the gradient '%s', which is not known in this process: LookupError" % (
         _shown(op), name)

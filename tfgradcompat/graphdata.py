@@ -9,7 +9,6 @@ is set on the operation itself.
 
 from __future__ import absolute_import, division, print_function
 
-import binascii
 import itertools
 import os
 import threading
@@ -17,8 +16,8 @@ import weakref
 
 from . import errors
 from . import imported
+from . import loading
 from . import rerun
-from . import tensorflow_api
 
 # The package's own name, whatever it is: copies of the package in one process must not share these.
 _PACKAGE = __name__.rpartition(".")[0]
@@ -31,7 +30,7 @@ GRADIENT = "_gradient_op_type"
 _LOST = ("it stands for all iterations of a tf.vectorized_map or of a jacobian, which cannot be made again. Use tf.map_fn there "
          "(and, where TensorFlow copies loops and branches, 1.13 to 2.0, keep tf.vectorized_map out of them)")
 
-_process = binascii.hexlify(os.urandom(6)).decode("ascii")
+_process = "".join(["%02x" % byte for byte in bytearray(os.urandom(6))])
 _counter = itertools.count()
 _calls_by_id = weakref.WeakValueDictionary()
 
@@ -55,7 +54,7 @@ class GraphData(object):
 
 def of(graph):
   """The data of `graph`, made on first use."""
-  if tensorflow_api.load().is_capturing(graph):
+  if loading.load().is_capturing(graph):
     # The body of a function, a loop or a branch has the collections of the graph around it, the same or copies: its
     # operations would be taken for others of the same name. One thread builds it.
     data = getattr(graph, _ATTRIBUTE, None)
@@ -86,7 +85,7 @@ def announce(function):
   if function.can_be_found:
     name = name_of(function)
     imported.announce(name, function)
-    tensorflow_api.when_loaded(lambda api: api.register(name, dispatch))
+    loading.when_loaded(lambda api: api.register(name, dispatch))
 
 
 def own(api, data, op, call):
@@ -167,7 +166,7 @@ def gradient_name(op):
   if attributes is not None:
     found = attributes[GRADIENT].s if GRADIENT in attributes else None
   else:
-    found = tensorflow_api.Api.get_attr(op, GRADIENT)
+    found = loading.load().get_attr(op, GRADIENT)
   return (found or b"").decode("utf-8")
 
 
@@ -189,7 +188,7 @@ def around(api, graph):
 
 def dispatch(op, *dys):
   """The gradient function that is registered for every decorated function."""
-  api = tensorflow_api.load()
+  api = loading.load()
   if op is None:  # only where nothing is written unless asked for: see `_register_call`
     raise errors.make(
         RuntimeError, None, "TensorFlow %s writes gradients into a SavedModel only on request, and not those of decorated "

@@ -4,8 +4,8 @@ from __future__ import absolute_import, division, print_function
 
 from . import errors
 from . import functions
+from . import loading
 from . import overriding
-from . import tensorflow_api
 from .decorator import custom_grad
 
 #: The types of operations that are rectifiers, of which a release has some.
@@ -51,7 +51,7 @@ def guided_backprop(model=None):
     >>> loss.numpy().item(), (tape.gradient(loss, x) + 0.).numpy().tolist()
     (-1.0, [1.0, 0.0, 0.0])
   """
-  api = tensorflow_api.load()
+  api = loading.load()
   return _Operations(api) if model is None else _Model(api, model)
 
 
@@ -66,7 +66,7 @@ class _Operations(overriding.override_gradient):
 
 @functions.unconverted
 def _guided(op, dy):
-  api = tensorflow_api.load()
+  api = loading.load()
   # Up to 0.12 operations do not broadcast where one of them is empty: no scalar here.
   return api.registry[op.type]["type"](op, api.tf.maximum(dy, api.tf.zeros_like(dy)))
 
@@ -74,7 +74,7 @@ def _guided(op, dy):
 @custom_grad
 def _positive_gradient(y):
   """y, with what is positive of its gradient."""
-  api = tensorflow_api.load()
+  api = loading.load()
   return y, lambda dy: api.tf.maximum(dy, api.tf.zeros_like(dy))
 
 

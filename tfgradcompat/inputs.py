@@ -6,12 +6,12 @@ numpy arrays, and the values of sparse and ragged tensors. `f` gets these as ten
 
 from __future__ import absolute_import, division, print_function
 
-import contextlib
-
+from . import compat
 from . import errors
 from . import nests
 from . import leaves as kinds
 
+_COUNTED = [list(range(count)) for count in range(10)]  # nobody changes them
 _COMPOSITE = (kinds.SPARSE, kinds.RAGGED, kinds.SLICES)
 
 
@@ -45,8 +45,8 @@ class Taken(object):
     self = cls.__new__(cls)
     self.args, self.kwargs, self.graph = args, {}, graph
     self.tensors = list(args)
-    self.skeleton = self.positions = list(range(len(args)))
-    self.leaf_count = len(args)
+    self.leaf_count = count = len(args)
+    self.skeleton = self.positions = _COUNTED[count] if count < len(_COUNTED) else list(range(count))
     return self
 
 
@@ -57,7 +57,7 @@ def take(api, function, args, kwargs, eager):
     ValueError: tensors of different graphs, or of a graph in eager mode.
   """
   graph = None if eager else api.get_default_graph()
-  if not kwargs and all([api.is_plain(value, graph) for value in args]):
+  if not kwargs and are_plain(api, args, graph):
     if api.marks_keras_tensors and any([api.is_symbolic_keras(value) for value in args]):
       return None
     return Taken.of_tensors(args, graph)  # what most calls look like, and much faster
@@ -71,6 +71,14 @@ def take(api, function, args, kwargs, eager):
   # As TensorFlow's own operations do in a graph, the call goes to the graph of its inputs.
   with reader.foreign.as_default():
     return Taken(_Reader(api, function, reader.foreign), args, kwargs)
+
+
+def are_plain(api, args, graph):
+  """Whether all of `args` are tensors that need no thought, as in most calls."""
+  for value in args:
+    if not api.is_plain(value, graph):
+      return False
+  return True
 
 
 def retake(api, taken, tensors, graph):
@@ -90,7 +98,6 @@ def retake(api, taken, tensors, graph):
   return again
 
 
-@contextlib.contextmanager
 def graph_of(api, arguments):
   """A context in the graph to which a call with the nest `arguments` will go."""
   graphs = []
@@ -101,11 +108,7 @@ def graph_of(api, arguments):
     return leaf
   if not api.executing_eagerly() and not api.is_capturing(api.get_default_graph()):
     nests.rebuild(arguments, leaf)
-  if graphs:
-    with graphs[0].as_default():
-      yield
-  else:
-    yield
+  return graphs[0].as_default() if graphs else compat.NoContext()
 
 
 def marks(api, x):

@@ -12,8 +12,8 @@ from . import errors
 from . import functions
 from . import imported
 from . import leaves
+from . import loading
 from . import nests
-from . import tensorflow_api
 from . import variables as variables_
 
 class _Slot(object):
@@ -51,7 +51,7 @@ def keras_layer(f, **options):
     >>> len(model.trainable_weights)
     2
   """
-  api = tensorflow_api.load()
+  api = loading.load()
   function = functions.of(f)
   if function is None:
     raise errors.make(TypeError, None, "keras_layer: f must be a function decorated with custom_grad; got %s. Decorate it." %
@@ -79,7 +79,7 @@ def custom_objects(keras=None):
     >>> list(custom_objects())  # the Keras of today (TensorFlow 2)
     ['CustomGradLayer']
   """
-  api = tensorflow_api.load()
+  api = loading.load()
   return {"CustomGradLayer": _layer_type(api, keras or api.keras())}
 
 

@@ -7,8 +7,8 @@ from . import compat
 from . import errors
 from . import functions
 from . import leaves
+from . import loading
 from . import nests
-from . import tensorflow_api
 from . import transforms
 
 
@@ -38,7 +38,7 @@ def value_and_gradients(f, xs, allow_unconnected=False):
     ...   return value + tf.reduce_sum(gradient)
     >>> # squared_gradient([1., 2.]) is 11. with the gradient [4., 6.]
   """
-  api, who = tensorflow_api.load(), "value_and_gradients"
+  api, who = loading.load(), "value_and_gradients"
   checks.function(who, "f", f)
   names = []
 
@@ -94,7 +94,7 @@ def minimize(optimizer, loss, variables, transform=None, allow_unconnected=False
     >>> print("%.2f %.2f" % (loss.numpy(), w.numpy()))
     1.00 0.95
   """
-  api, who = tensorflow_api.load(), "minimize"
+  api, who = loading.load(), "minimize"
   if not callable(getattr(optimizer, "apply_gradients", None)):
     raise errors.make(TypeError, None, "%s: the optimizer must have a method apply_gradients; got %s. Pass an optimizer of %s, or "
                       "of tf.keras.optimizers from TensorFlow 1.14 on." %

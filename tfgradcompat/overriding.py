@@ -18,7 +18,7 @@ from . import errors
 from . import functions
 from . import gradient_scope
 from . import graphdata
-from . import tensorflow_api
+from . import loading
 
 #: The beginning of the registered names.
 NAME = "%s:override_gradient" % __name__.rpartition(".")[0]
@@ -65,7 +65,7 @@ class override_gradient(object):
   autograph_info__ = None
 
   def __init__(self, gradients):
-    self._api = api = tensorflow_api.load()
+    self._api = api = loading.load()
     self._given = _checked(api, gradients)
 
   def __enter__(self):

@@ -13,8 +13,8 @@ from . import functions
 from . import graphdata
 from . import inputs as inputs_
 from . import leaves
+from . import loading
 from . import rerun
-from . import tensorflow_api
 
 
 @functions.unconverted
@@ -58,7 +58,7 @@ def py_func(func, inputs, Tout, grad=None, grad_py=None, shape=None, stateful=Tr
     ...   return tf.reduce_sum(y)
     >>> # loss([1., 2., 3.]) is 14. with the gradient [2., 4., 6.]
   """
-  api = tensorflow_api.load()
+  api = loading.load()
   code = Code(api, func, _dtypes(api, func, Tout), stateful, name)
   tensors = _converted(api, code, inputs)
   code.set_shapes(shape, isinstance(Tout, (list, tuple)))

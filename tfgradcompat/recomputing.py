@@ -3,7 +3,6 @@
 from __future__ import absolute_import, division, print_function
 
 import itertools
-import re
 
 from . import compat
 from . import decorator
@@ -11,14 +10,15 @@ from . import errors
 from . import functions
 from . import inputs as inputs_
 from . import leaves
+from . import loading
 from . import nests
-from . import tensorflow_api
 from . import variables as variables_
 
-# Operations that draw other numbers each time they run. Stateless ones draw the same from the same seed.
-_RANDOM = re.compile("^(?!Stateless).*(Random|Multinomial|Truncated|Shuffle)|^Rng|^NonDeterministic|"
-                     "^Stateful(Uniform|Standard)")
-_ASSIGN = re.compile("^Assign|^ResourceScatter|^Scatter(Nd)?(Update|Add|Sub|Mul|Div|Min|Max)$")
+_RANDOM_WORDS = ("Random", "Multinomial", "Truncated", "Shuffle")
+_RANDOM_FIRST = ("Rng", "NonDeterministic", "StatefulUniform", "StatefulStandard")
+_ASSIGN_FIRST = ("Assign", "ResourceScatter")
+_SCATTER = frozenset(
+    first + last for first in ("Scatter", "ScatterNd") for last in ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max"))
 
 
 @functions.unconverted
@@ -68,7 +68,7 @@ def recompute(f, seed=None):
   counter = itertools.count()
 
   def recomputed(*args, **kwargs):
-    api = tensorflow_api.load()
+    api = loading.load()
     if seed is not None:
       if "seed" in kwargs:
         raise errors.make(TypeError, function, "`seed` is given to it by recompute. Leave it out of the call.")
@@ -100,12 +100,12 @@ class _Segment(object):
 
   def check(self, op_type, is_integer):
     """Raises RuntimeError where an operation makes the second run another one than the first."""
-    if _RANDOM.search(op_type):
+    if _is_random(op_type):
       raise errors.make(
           RuntimeError, self.function, "draws random numbers (%s), which would be others when it is run again in the "
           "backward pass. Write recompute(f, seed=1) and draw from the `seed` that f then gets, with "
           "tf.random.stateless_uniform and the like; or draw outside and pass the numbers as an argument." % op_type)
-    if is_integer and _ASSIGN.search(op_type):
+    if is_integer and _is_assignment(op_type):
       raise errors.make(
           RuntimeError, self.function, "changes an integer variable (%s), such as the state of a random generator or a "
           "counter, and would change it twice, since recompute runs it again in the backward pass. Change it "
@@ -118,7 +118,7 @@ class _Segment(object):
     """
     api = self.api
     for op in api.ops_since(graph, newest_id):
-      if _ASSIGN.search(op.type) and not variables_.is_made_here(op.inputs[0].op, newest_id):
+      if _is_assignment(op.type) and not variables_.is_made_here(op.inputs[0].op, newest_id):
         values = [t for t in op.inputs if t.dtype.base_dtype not in api._opaque]
         self.check(op.type, bool(values) and values[-1].dtype.base_dtype.is_integer)
     for op in variables_.made_for(results, newest_id):
@@ -260,3 +260,13 @@ class _Backward(object):
     args, values = nests.rebuild(self._arguments, leaf)
     given = inputs_.Given(api, self._segment.function, self._segment(args, values), graph)
     return [t for t in given.tensors if api.is_differentiable(t.dtype)]
+
+
+def _is_random(op_type):
+  """Whether operations of this type draw other numbers each time they run. Stateless ones draw the same from the same seed."""
+  return op_type.startswith(_RANDOM_FIRST) or (
+      not op_type.startswith("Stateless") and any(word in op_type for word in _RANDOM_WORDS))
+
+
+def _is_assignment(op_type):
+  return op_type.startswith(_ASSIGN_FIRST) or op_type in _SCATTER

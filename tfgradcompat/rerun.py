@@ -62,7 +62,7 @@ def imported_call(api, op, name):
 def _made_again(api, function, taken, variables, tensors):
   """`(call, operations)`: the call, and what was made for it."""
   newest_id = api.newest_id(taken.graph)
-  result, in_grad = running.run(api, function, taken)
+  result, in_grad = running.run(api, function, taken.args, taken.kwargs)
   given = inputs.Given(api, function, result, taken.graph)
   made = api.ops_since(taken.graph, newest_id)
   in_grad = running.Gradient(api, function, in_grad)

@@ -17,7 +17,7 @@ import threading
 
 from . import errors
 from . import graphdata
-from . import tensorflow_api
+from . import loading
 
 NATIVE, OVERRIDE = "native", "override"
 
@@ -49,7 +49,7 @@ def route():
   """
   global _chosen
   if _chosen is None:
-    _chosen = _choose(tensorflow_api.load(), os.environ.get(ENVIRONMENT, ""))
+    _chosen = _choose(loading.load(), os.environ.get(ENVIRONMENT, ""))
   return _chosen
 
 

@@ -30,10 +30,10 @@ class Gradient(object):
               spec.count(), "" if spec.count() == 1 else "s", spec, len(dys), len(dys)))
 
 
-def run(api, function, taken):
+def run(api, function, args, kwargs):
   """Calls the user's function and looks at what it returned."""
-  returned = api.converted(function.signature.target)(*taken.args, **taken.kwargs)
-  if not isinstance(returned, tuple) and not isinstance(returned, list) or len(returned) != 2:
+  returned = api.converted(function.signature.target)(*args, **kwargs)
+  if not isinstance(returned, (tuple, list)) or len(returned) != 2:
     got = "%d values" % len(returned) if isinstance(returned, (tuple, list)) else errors.kind_of(returned)
     raise errors.make(TypeError, function, "must return a pair (result, gradient function); it returned %s. End it with "
                       "`return result, in_grad`." % got)

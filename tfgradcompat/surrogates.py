@@ -13,7 +13,7 @@ from . import functions
 from . import gradients
 from . import inputs
 from . import keras_layers
-from . import tensorflow_api
+from . import loading
 
 
 @functions.unconverted
@@ -45,7 +45,7 @@ def straight_through(f):
   checks.function("straight_through", "f", f)
 
   def call(x, *args, **kwargs):
-    checks.differentiable(tensorflow_api.load(), "straight_through", "x", x)
+    checks.differentiable(loading.load(), "straight_through", "x", x)
     return _instead(_run("straight_through", "f", f, (x,) + args, kwargs), x, "straight_through", "x")
   return _dressed(call, f)
 
@@ -85,7 +85,7 @@ def surrogate(f, b):
 
 
 def _run(who, name, f, args, kwargs):
-  api = tensorflow_api.load()
+  api = loading.load()
   result = api.converted(f)(*args, **kwargs)
   if not checks.tensors(api, result):
     raise errors.make(TypeError, None, "%s: %s returned %s; expected a tensor of floating or complex numbers, or a nest of "
@@ -98,7 +98,7 @@ def _dressed(call, f):
   function = functions.Function(f)
 
   def dressed(*args, **kwargs):
-    api = tensorflow_api.load()
+    api = loading.load()
     if keras_layers.are_symbolic(api, [args, kwargs]):
       return keras_layers.call(api, function, args, kwargs, call)
     return call(*args, **kwargs)
@@ -108,7 +108,7 @@ def _dressed(call, f):
 @decorator.custom_grad
 def _instead(result, other, who, name):
   """`result`, whose tensors send their gradients to those of `other`, which errors of `who` call `name`."""
-  api = tensorflow_api.load()
+  api = loading.load()
   given, taken = checks.tensors(api, result), checks.tensors(api, other)
   _check(api, who, name, given, taken)
   is_input = inputs.marks(api, result)

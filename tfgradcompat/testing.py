@@ -15,8 +15,8 @@ process's own choice; from 1.9 on graphs are tested under it too.
 from __future__ import absolute_import, division, print_function
 
 from . import errors
+from . import loading
 from . import nests
-from . import tensorflow_api
 
 __all__ = ["assert_gradients", "assert_same_everywhere", "check_gradients", "evaluate", "gradients", "modes", "variable"]
 
@@ -52,7 +52,7 @@ def modes():
     >>> "graph" in testing.modes() or testing.modes() == ["eager", "function"]
     True
   """
-  api = tensorflow_api.load()
+  api = loading.load()
   if not api.executing_eagerly():
     return [GRAPH]
   found = [EAGER, FUNCTION]
@@ -227,7 +227,7 @@ def _array(api, value):
 
 def _run(mode, program, args):
   """`program` of the arguments as tensors and variables; what it returns as numpy."""
-  api = tensorflow_api.load()
+  api = loading.load()
   if mode == GRAPH:
     with api.tf.Graph().as_default():
       made = [_made(api, mode, i, arg) for i, arg in enumerate(args)]
@@ -274,7 +274,7 @@ def _flat(nest):
 
 def _differentiated(mode, f, args, upstream):
   """`(value, gradients)` as tensors."""
-  api = tensorflow_api.load()
+  api = loading.load()
 
   def loss_of(value):
     targets = [t for t in _split(api, value)[0] if api.is_differentiable(t.dtype.base_dtype)]
@@ -338,7 +338,7 @@ def _compiled(api, f, args):
 # ---- comparing
 
 def _compare(where, what, got, wanted, rtol, atol):
-  np = tensorflow_api.load().np
+  np = loading.load().np
   if got is None or wanted is None:
     if (got is None) != (wanted is None):
       raise AssertionError("%s: %s is %s; expected %s" % (where, what, got, wanted))

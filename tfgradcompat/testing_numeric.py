@@ -3,7 +3,7 @@
 from __future__ import absolute_import, division, print_function
 
 from . import errors
-from . import tensorflow_api
+from . import loading
 from . import testing
 
 _WIDE = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
@@ -12,7 +12,7 @@ _ELEMENTS = 1000  # in which the one that differs most is looked for
 
 def check(f, args, options):
   """See `testing.check_gradients`."""
-  api = tensorflow_api.load()
+  api = loading.load()
   order, seed = options.pop("order", 1), options.pop("seed", 0)
   directions, delta = options.pop("directions", 3), options.pop("delta", None)
   rtol, atol = options.pop("rtol", None), options.pop("atol", None)

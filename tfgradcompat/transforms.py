@@ -13,7 +13,7 @@ from . import checks
 from . import errors
 from . import functions
 from . import gradient_math
-from . import tensorflow_api
+from . import loading
 
 
 @functions.unconverted
@@ -38,7 +38,7 @@ def clip_by_value(lo, hi):
     ...   return tf.reduce_sum(gradient)
     >>> # clipped([0.2, 3.]) is 0.7 with the gradient [1., 0.]
   """
-  api, who = tensorflow_api.load(), "clip_by_value"
+  api, who = loading.load(), "clip_by_value"
   known = checks.bounds(api, who, lo, hi)
   for name, bound in (("lo", lo), ("hi", hi)):
     checks.scalar(api, who, name, bound)
@@ -73,7 +73,7 @@ def clip_by_norm(norm):
     ...   return tf.reduce_sum(gradient * [1., 0.])
     >>> # clipped([1., 0.]) is 1. with the gradient [0., 0.]
   """
-  api, who = tensorflow_api.load(), "clip_by_norm"
+  api, who = loading.load(), "clip_by_norm"
   checks.norm(api, who, norm)
 
   def change(gradient, _):
@@ -105,7 +105,7 @@ def clip_by_global_norm(norm):
     ...   return tf.stop_gradient(for_v) + for_w
     >>> # clipped(0.3, 0.4) is 0.7 with the gradients 0., 1.
   """
-  api, who = tensorflow_api.load(), "clip_by_global_norm"
+  api, who = loading.load(), "clip_by_global_norm"
   checks.norm(api, who, norm)
 
   @functions.unconverted
@@ -134,7 +134,7 @@ def scale(factor):
     ...   return tf.reduce_sum(gradient)
     >>> # doubled([1., 2.]) is 6. with the gradient [2., 2.]
   """
-  api, who = tensorflow_api.load(), "scale"
+  api, who = loading.load(), "scale"
   checks.number(api, who, "factor", factor)
   checks.scalar(api, who, "factor", factor)
   return _each(who, lambda gradient, _: _on_values(
@@ -163,7 +163,7 @@ def add_noise(stddev, seed=None):
     ...   return tf.reduce_sum(gradient)
     >>> # noisy([1., 2.]) is 3. with the gradient [1., 1.]
   """
-  api, who = tensorflow_api.load(), "add_noise"
+  api, who = loading.load(), "add_noise"
   checks.number(api, who, "stddev", stddev, negative_allowed=False)
   checks.scalar(api, who, "stddev", stddev)
   if seed is not None:
@@ -198,7 +198,7 @@ def skip_on_nan():
     ...   return tf.reduce_sum(gradient)
     >>> # skipped([1., float("nan")]) is 0. with the gradient [0., 0.]
   """
-  api, who = tensorflow_api.load(), "skip_on_nan"
+  api, who = loading.load(), "skip_on_nan"
 
   @functions.unconverted
   def transform(pairs):
@@ -236,7 +236,7 @@ def chain(*transforms):
 
   @functions.unconverted
   def chained(pairs):
-    api = tensorflow_api.load()
+    api = loading.load()
     condition = getattr(pairs, "apply_if", None)
     for transform in transforms:
       pairs = api.converted(transform)(pairs)
@@ -269,7 +269,7 @@ def _split(who, pairs, got="got"):
   if not isinstance(pairs, (list, tuple)) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
     raise errors.make(TypeError, None, "%s: a transform takes and returns a list of pairs (gradient, variable); %s %s. Return "
                       "such a list." % (who, got, errors.kind_of(pairs)))
-  api = tensorflow_api.load()
+  api = loading.load()
   for gradient, variable in pairs:
     if gradient is not None and not isinstance(gradient, api.Tensor) and not api.is_slices(gradient):
       raise errors.make(TypeError, None, "%s: the gradient for %s must be a tensor, IndexedSlices or None; %s %s. Convert it "

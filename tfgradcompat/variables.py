@@ -11,7 +11,7 @@ from __future__ import absolute_import, division, print_function
 from . import compat
 from . import graphdata
 from . import leaves
-from . import tensorflow_api
+from . import tapes
 
 _REF = ("Variable", "VariableV2")
 _RESOURCE = ("VarHandleOp",)
@@ -21,7 +21,7 @@ def watch(api, graph):
   """A context that is told of the resource variables that are read in it, where that is needed and possible."""
   if api.has_watcher or graph is None or api.is_capturing(graph):
     return api.watch_variables()
-  return tensorflow_api.NoWatcher()
+  return tapes.NoWatcher()
 
 
 def read_for_gradient(api, in_grad):
@@ -48,6 +48,11 @@ def read_by_call(api, watched, outputs, taken):
   if taken.graph is not None and not api.is_capturing(taken.graph):
     seen = set(id(v) for v in found)
     found += [v for v in _in_graph(api, outputs, taken) if id(v) not in seen]
+  return by_name(found)
+
+
+def by_name(found):
+  """Variables as gradient functions get them: a list sorted by name."""
   return sorted(found, key=lambda v: v.name) if found else found
 
 

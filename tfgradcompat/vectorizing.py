@@ -15,9 +15,9 @@ import sys
 from . import errors
 from . import gradient_scope
 from . import graphdata
+from . import loading
 from . import overriding
 from . import routes
-from . import tensorflow_api
 
 
 def watch(api):
@@ -27,7 +27,7 @@ def watch(api):
 
 def _convert(making):
   """Called by TensorFlow for an operation of ours: its outputs for all iterations."""
-  api, op, loop = tensorflow_api.load(), making.op, making.pfor
+  api, op, loop = loading.load(), making.op, making.pfor
   name = graphdata.gradient_name(op)
   inputs = list(making.inputs)
   with api.stop_recording():
@@ -144,4 +144,4 @@ def _dense(api, dy, tensor):
   return api.convert_to_tensor(dy)  # IndexedSlices
 
 
-tensorflow_api.when_loaded(watch)
+loading.when_loaded(watch)

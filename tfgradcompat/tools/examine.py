@@ -32,10 +32,10 @@ def find(found, eager):
     if eager:
         # Under this name from 1.7 on.
         (getattr(tf, "enable_eager_execution", None) or tf.contrib.eager.enable_eager_execution)()
-    from .. import route, routes, tensorflow_api
+    from .. import loading, route, routes
     from . import modes, probes, self_check
 
-    found["probes"] = probes.of(tensorflow_api.load())
+    found["probes"] = probes.of(loading.load())
     found["forced"] = os.environ.get(routes.ENVIRONMENT) or None
     found["route"] = route()
     found["modes"] = modes.available_modes()

@@ -7,9 +7,9 @@ from __future__ import absolute_import, division, print_function
 
 import tensorflow as tf
 
-from .. import tensorflow_api
+from .. import loading
 
-_api = tensorflow_api.load()
+_api = loading.load()
 tf1 = _api.v1
 eager_is_on = _api.executing_eagerly
 

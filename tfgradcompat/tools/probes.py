@@ -1,4 +1,4 @@
-"""What was found in the installed TensorFlow, by the names of the probes in tensorflow_api.py and the files beside it."""
+"""What was found in the installed TensorFlow, by the names of the probes in tensorflow_api.py and the parts of its class."""
 from __future__ import absolute_import, division, print_function
 
 # In every release, or with a stand-in where TensorFlow lacks it, or made on first use.
