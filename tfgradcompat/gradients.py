@@ -29,8 +29,8 @@ class Port(object):
 
   def __init__(self, api, tensor, graph):
     self._api = api
-    if graph is None:
-      self.dtype, self.tensor, self._shape = tensor.dtype, None, api.shape(tensor)
+    if graph is None:  # a tuple then: to read the shape of an eager tensor otherwise takes longer
+      self.dtype, self.tensor, self._shape = tensor.dtype, None, tensor._shape_tuple()
     else:
       self.dtype, self.tensor = tensor.dtype.base_dtype, tensor
       self._shape = api.shape(tensor) if api.is_capturing(graph) else _LATER
@@ -38,11 +38,13 @@ class Port(object):
   @property
   def shape(self):
     """A list with None for unknown dimensions, or None for an unknown rank."""
-    return self._api.shape(self.tensor) if self._shape is _LATER else self._shape
+    if self._shape is _LATER:
+      return self._api.shape(self.tensor)
+    return list(self._shape) if self.tensor is None else self._shape
 
   def is_like(self, value):
     """Whether `value` is an eager tensor of the same dtype and shape: most gradients are, and a closer look takes its time."""
-    return type(value) is self._api.EagerTensor and value.dtype is self.dtype and self._api.shape(value) == self._shape
+    return type(value) is self._api.EagerTensor and value.dtype is self.dtype and value._shape_tuple() == self._shape
 
   def __str__(self):
     return "%s %s" % (self.dtype.name, shape_text(self.shape))

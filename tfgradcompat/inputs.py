@@ -58,7 +58,7 @@ def take(api, function, args, kwargs, eager):
   """
   graph = None if eager else api.get_default_graph()
   if not kwargs and are_plain(api, args, graph):
-    if api.marks_keras_tensors and any([api.is_symbolic_keras(value) for value in args]):
+    if not eager and api.marks_keras_tensors and any([api.is_symbolic_keras(value) for value in args]):
       return None
     return Taken.of_tensors(args, graph)  # what most calls look like, and much faster
   kwargs = [(name, kwargs[name]) for name in function.signature.ordered(kwargs)]

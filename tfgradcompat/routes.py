@@ -101,7 +101,7 @@ def _recorded(api, call, carried, tensors):
 def _told_to_tapes(api, call, outputs, inputs):
   """In eager mode: what tf.custom_gradient does there in the end, without the way there, which is half of its cost."""
   # Cut: a tape or forward accumulator that does not see the inputs would go by the operations of the function.
-  with api.stop_recording():
+  with api.pause_recording():
     outputs = [api.eager_identity(t) for t in outputs]
   if api.record_operation is None:  # 1.4
     return _through_custom_gradient(api, inputs, outputs, _backward(api, call, 0))

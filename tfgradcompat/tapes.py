@@ -30,6 +30,13 @@ class Tapes(object):
     else:
       self.watch_variables = NoWatcher
     self.stop_recording = getattr(module, "stop_recording", compat.NoContext)
+    # The same where it is known that something records: the generator in the other takes longer than the operation within.
+    runtime = getattr(module, "pywrap_tfe", None) or getattr(module, "pywrap_tensorflow", None)  # renamed in 2.2
+    if hasattr(runtime, "TFE_Py_TapeSetStopOnThread"):  # 1.6 or 1.7
+      pause = _Pause(runtime.TFE_Py_TapeSetStopOnThread, runtime.TFE_Py_TapeSetRestartOnThread)
+      self.pause_recording = lambda: pause
+    else:
+      self.pause_recording = self.stop_recording
 
   def is_stale_zero(self, dy, dtype):
     """Whether `dy`, for an output of `dtype`, is a zero that a tape took out of its cache by mistake.
@@ -47,6 +54,21 @@ class NoWatcher(compat.NoContext):
 
   def watched_variables(self):
     return ()
+
+
+class _Pause(object):
+
+  __slots__ = ("_stop", "_go_on")
+
+  def __init__(self, stop, go_on):
+    self._stop, self._go_on = stop, go_on
+
+  def __enter__(self):
+    self._stop()
+
+  def __exit__(self, *unused):
+    self._go_on()
+    return False
 
 
 class _TapeWatcher(object):
