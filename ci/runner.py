@@ -31,7 +31,7 @@ def parse(argv):
     parser.add_argument("--all", action="store_true", help="all cells, not only the core ones")
     parser.add_argument("--strict", action="store_true", help="a cell that was not run is an error")
     parser.add_argument(
-        "--thorough", action="store_true", help="long tests on every release"
+        "--thorough", action="store_true", help="long tests on every cell, not only on some of the core"
     )
     parser.add_argument("--json", help="write the results to this file")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one cell's tests")
@@ -86,7 +86,8 @@ class Run:
         started = time.monotonic()
         note, status = "", 1
         try:
-            status = self._run(cell.name, command + shlex.split(self.options.pytest))
+            length = "thorough" if self.options.thorough else "" if cell.core else "short"
+            status = self._run(cell.name, command + shlex.split(self.options.pytest), length=length)
         except processes.TimedOut as error:
             note = str(error)
         finally:
@@ -123,11 +124,11 @@ class Run:
         seconds = time.monotonic() - started
         return Result(TOOLS, FAILED if status else PASSED, seconds, log=self.log(TOOLS))
 
-    def _run(self, name, command, timeout=None):
+    def _run(self, name, command, timeout=None, length=""):
         """Runs to the end or the time limit, with a temporary folder that goes with it."""
         with tempfile.TemporaryDirectory(dir=self.temporary) as folder:
             env = dict(os.environ, TMPDIR=folder)
-            env["TEST_THOROUGH"] = "1" if self.options.thorough else ""
+            env["TEST_LENGTH"] = length  # see tests/conftest.py
             with open(self.log(name), "a") as log:
                 return processes.run(command, log, timeout=timeout or self.options.timeout, env=env)
 

@@ -20,21 +20,25 @@ with warnings.catch_warnings():
     import harness
 
 
-# What takes long and passed everywhere before: on all releases only where TEST_THOROUGH is set, which `ci/test --thorough` does,
-# else on these; what needs no TensorFlow, on one for most Pythons.
+# What takes long and passed everywhere before: on all releases only where TEST_LENGTH is "thorough", as `ci/test --thorough` sets it,
+# else on these, and there not where it is "short", as it is on the cells outside of the core; what needs no TensorFlow, on one
+# for most Pythons.
 LONG = ["test_10_*.py", "test_11_*.py", "test_4_vectorizing.py", "test_4_forward_mode.py", "test_6_distribute.py", "test_6_frameworks.py",
         "test_8_copies.py", "test_8_keras_models.py", "test_examples.py"]
 ALWAYS = ["test_10_patterns.py"]
 NAMED = [(0, 12), (1, 3), (1, 4), (1, 8), (1, 15), (2, 1), (2, 6), (2, 12), (2, 16), (2, 20), (2, 22)]
 WITHOUT_TENSORFLOW = ["test_11_scan*.py", "test_11_vendor.py", "test_11_tox.py"]
-ONE_EACH = [(1, 8), (2, 6), (2, 12), (2, 16), (2, 20)]
+ONE_EACH = [(1, 8), (1, 15), (2, 6), (2, 12), (2, 16), (2, 20)]
+
+LENGTH = os.environ.get("TEST_LENGTH", "")
 
 
 def is_left_out(item):
     """Whether a test is not run on this release, in a run that is not thorough."""
     name = os.path.basename(item.nodeid.split("::")[0])
-    globs = [] if harness.VERSION in NAMED or name in ALWAYS else LONG
-    globs = globs + ([] if harness.VERSION in ONE_EACH else WITHOUT_TENSORFLOW)
+    short = LENGTH == "short"
+    globs = [] if harness.VERSION in NAMED and not short or name in ALWAYS else LONG
+    globs = globs + ([] if harness.VERSION in ONE_EACH and not short else WITHOUT_TENSORFLOW)
     return any(fnmatch.fnmatch(name, glob) for glob in globs)
 
 
@@ -67,7 +71,7 @@ def pytest_collection_modifyitems(config, items):
             item.user_properties += [("pattern", mark.args[0]), ("mode", item.callspec.params["mode"].name)]
     marks = ["once"] * bool(os.environ.get("TEST_LATER_SETUP")) + ["one_route"] * (harness.SETUP == "override")
     left_out = set(item for item in items if any(next(item.iter_markers(mark), None) for mark in marks))
-    if not os.environ.get("TEST_THOROUGH"):
+    if LENGTH != "thorough":
         left_out.update(item for item in items if is_left_out(item))
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])

@@ -38,6 +38,14 @@ def test_results_say_of_what_and_when_they_are(fakes, monkeypatch):
     assert row["date"] == time.strftime("%Y-%m-%d")
 
 
+@pytest.mark.parametrize("name, arguments, length", [
+    (NAMES[0], [], ""), (NAMES[1], [], "short"), (NAMES[0], ["--thorough"], "thorough"), (NAMES[1], ["--thorough"], "thorough")])
+def test_long_tests_run_on_the_core_and_where_they_are_asked_for(fakes, name, arguments, length):
+    (fakes / "tests" / "test_it.py").write_text(
+        "import os\ndef test_it(): assert os.environ['TEST_LENGTH'] == %r" % length)
+    assert run(fakes, name, *arguments)[0] == 0
+
+
 def test_a_failing_cell_does_not_stop_the_others(fakes, capsys, monkeypatch):
     monkeypatch.setenv("BAD_CELLS", NAMES[0])
     status, rows = run(fakes, *NAMES)
