@@ -164,6 +164,7 @@ def test_sarif_has_what_the_standard_requires(folder):
     run_, = log["runs"]
     rules = run_["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == [rule.id for rule in scan_rules.RULES]
+    assert {rule["id"]: rule["name"] for rule in rules}["stop-gradient-trick"] == "StopGradientTrick"
     result, = run_["results"]
     assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == "stop-gradient-trick"
     assert result["level"] == "error" and result["message"]["text"]

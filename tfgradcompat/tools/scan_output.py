@@ -50,6 +50,7 @@ def sarif(result, tool):
     """What code-scanning services read. What is silently wrong is an error there, what fails loudly a warning."""
     rules = [{
         "id": rule.id,
+        "name": "".join(word.capitalize() for word in rule.id.split("-")),  # SARIF2012: an identifier in Pascal case
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": _explanation(rule)},
         "help": {"text": "Instead: " + rule.instead},
