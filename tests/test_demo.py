@@ -86,6 +86,14 @@ def test_command_line():
 
 
 @pytest.mark.once
+def test_without_tensorflow_it_says_so():
+    status, out, err = run("-c", "import sys; sys.modules['tensorflow'] = None; from tfgradcompat import __main__; "
+                                 "sys.exit(__main__.main(['demo']))")
+    assert status == 2 and not out
+    assert "pip install tensorflow" in err and "Traceback" not in err
+
+
+@pytest.mark.once
 def test_command_line_imports_no_tensorflow_before_it_runs():
     status, _, err = run("-c", "import sys; from tfgradcompat import __main__; assert 'tensorflow' not in sys.modules")
     assert status == 0, err

@@ -31,8 +31,8 @@ def _load():
     import tensorflow as tf
   except ImportError as error:
     raise errors.make(
-        ImportError, None, "a decorated function was called, and that needs TensorFlow, which cannot be imported "
-        "(%s). Install it: `pip install tensorflow` (any release from 0.12 on; `tensorflow-cpu` will do)." % error)
+        ImportError, None, "this needs TensorFlow, which cannot be imported (%s). Install it: `pip install tensorflow` (any "
+        "release from 0.12 on; `tensorflow-cpu` will do)." % error)
   from . import tensorflow_api
   with _lock:
     if _api is None:

@@ -5,12 +5,13 @@ digit classifier with binary weights (straight-through gradient) and a gradient 
 losses are compared with those of a program written in numpy. With a wrong gradient there is no training.
 
 The exit status is 0 when all gradients are right, the losses agree, and the final accuracy on images that were
-not trained on is above its floor.
+not trained on is above its floor; 2 without TensorFlow.
 """
 from __future__ import absolute_import, division, print_function
 
 import os
 import platform
+import sys
 import time
 
 import numpy as np
@@ -33,10 +34,14 @@ def positive(text):
 
 
 def run(arguments):
-    """Prints the report and returns the exit status: 0 when everything is right, 1 otherwise."""
+    """Prints the report and returns the exit status: 0 when everything is right, 1 otherwise, 2 without TensorFlow."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # read when TensorFlow is imported
-    import tensorflow as tf
-    from .. import route
+    from .. import loading, route
+    try:
+        tf = loading.load().tf
+    except ImportError as error:
+        print(error, file=sys.stderr)
+        return 2
     from . import modes
 
     print("TensorFlow %s, Python %s, route %s, modes: %s" % (
