@@ -90,10 +90,15 @@ class Replicated(object):
 
     def __init__(self, strategy):
         self.strategy = strategy
-        with strategy.scope():
-            self.weights = [tf.Variable(value, name="weights_%d" % i) for i, value in enumerate(digits.starting_weights())]
+        with strategy.scope():  # all replicas assign the same
+            self.weights = [tf.Variable(value, name="weights_%d" % i, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
+                            for i, value in enumerate(digits.starting_weights())]
 
-    def replica(self, images, labels):
+    def replica(self, images, labels, mine, parts):
+        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+        part = tf.gather(mine, replica % len(mine))
+        images, labels = tf.split(images, parts), tf.split(labels, parts)
+        images, labels = tf.stack(images)[part], tf.stack(labels)[part]
         with tf.GradientTape() as tape:
             loss = loss_of(images, labels, self.weights)
         gradients = tape.gradient(loss, self.weights)
@@ -106,10 +111,8 @@ class Replicated(object):
         """The losses of all steps; of the `parts` of a batch this process has those numbered `mine`."""
         @tf.function
         def step(images, labels):
-            split = [tf.split(images, parts), tf.split(labels, parts)]
-            value = lambda which: self.strategy.experimental_distribute_values_from_function(
-                lambda context: split[which][mine[context.replica_id_in_sync_group % len(mine)]])
-            losses = self.strategy.run(self.replica, (value(0), value(1)))
+            run = getattr(self.strategy, "run", None) or self.strategy.experimental_run_v2  # renamed in 2.2
+            losses = run(lambda: self.replica(images, labels, mine, parts))
             return self.strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
         started = time.time()
         losses = [float(step(tf.constant(images), tf.constant(labels))) for images, labels in batches(options.steps)]
@@ -117,8 +120,12 @@ class Replicated(object):
 
 
 def mirrored(options):
-    [cpu] = tf.config.list_physical_devices("CPU")
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    config = tf.config if hasattr(tf.config, "LogicalDeviceConfiguration") else tf.config.experimental  # up to 2.3
+    [cpu] = tf.config.experimental.list_physical_devices("CPU")
+    if config is tf.config:
+        config.set_logical_device_configuration(cpu, [config.LogicalDeviceConfiguration()] * 2)
+    else:
+        config.set_virtual_device_configuration(cpu, [config.VirtualDeviceConfiguration()] * 2)
     return Replicated(tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])).train(options, 2, [0, 1])
 
 

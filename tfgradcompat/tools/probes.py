@@ -2,7 +2,7 @@
 from __future__ import absolute_import, division, print_function
 
 # In every release, or with a stand-in where TensorFlow lacks it, or made on first use.
-_NO_PROBES = ("tf", "np", "v1", "_ops", "Tensor", "SymbolicTensor", "convert_to_tensor", "identity", "eager_identity",
+_NO_PROBES = ("tf", "np", "v1", "_ops", "_private", "Tensor", "SymbolicTensor", "convert_to_tensor", "identity", "eager_identity",
               "get_default_graph", "executing_eagerly", "is_recording", "stop_recording", "pause_recording",
               "watch_variables", "carrier", "backward_type")
 
