@@ -33,6 +33,12 @@ def read(paths):
     return found
 
 
+def to_keep(result):
+    """The same without what is of interest on the machine of the run only, or long."""
+    setups = {name: {key: n for key, n in counts.items() if key != "patterns"} for name, counts in result.setups.items()}
+    return result._replace(log="", note="" if result.status == PASSED else result.note, setups=setups)
+
+
 def write(path, results):
     with open(path, "w") as stream:  # a line for each row
         stream.write("[%s]\n" % ",\n".join(json.dumps(result._asdict()) for result in results))

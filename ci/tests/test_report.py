@@ -136,10 +136,19 @@ def test_the_same_results_make_the_same_picture(picture, files, tmp_path):
     assert (tmp_path / "b.svg").read_text() == (tmp_path / "a.svg").read_text()
 
 
-def test_without_options_both_go_to_the_documentation(files, tmp_path, monkeypatch):
+def test_the_results_that_are_kept_make_the_same_picture(picture, files, tmp_path):
+    kept = str(tmp_path / "kept.json")
+    report.main(files + ["--json", kept])
+    report.main([kept, "--svg", str(tmp_path / "b.svg")])
+    assert (tmp_path / "b.svg").read_text() == (tmp_path / "a.svg").read_text()
+    assert "/logs/" not in open(kept).read() and "patterns" not in open(kept).read()
+
+
+def test_without_options_all_go_to_the_documentation(files, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "DOCS", str(tmp_path))
     report.main(files)
     assert (tmp_path / "compatibility.html").exists() and (tmp_path / "compatibility.svg").exists()
+    assert (tmp_path / "compatibility.json").exists()
 
 
 def test_the_clauses_are_those_of_the_contract():
