@@ -78,11 +78,12 @@ def environment(setup, first=True):
 
 def parts(tests):
     """The files in the folder `tests` as lists, those of a list sharing a process."""
-    shared = [[], [], []]  # sections 1 to 4, 10, and the others
+    shared = [[], [], []]  # sections 1 to 4, 10, and the others; of 10 little is run where only short tests are
+    own = os.environ.get("TEST_LENGTH") != "short"
     for file in sorted(glob.glob(os.path.join(tests, "test_*.py"))):
         section = re.match(r"test_(\d+)_", os.path.basename(file))
         number = int(section.group(1)) if section else 0
-        shared[0 if 1 <= number <= 4 else 1 if number == 10 else 2].append(file)
+        shared[0 if 1 <= number <= 4 else 1 if number == 10 and own else 2].append(file)
     return [files for files in shared if files] or [[tests]]
 
 

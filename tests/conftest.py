@@ -6,6 +6,7 @@ The environment variable TEST_SETUP says what the process is: `graph`, `eager` o
 from __future__ import absolute_import, division, print_function
 
 import fnmatch
+import gc
 import os
 import re
 import warnings
@@ -43,6 +44,9 @@ def is_left_out(item):
 
 
 def pytest_configure(config):
+    if hasattr(gc, "freeze"):  # Python 3.7: what TensorFlow has made is not looked through at each of the many collections
+        gc.collect()
+        gc.freeze()
     config.addinivalue_line("markers", "clause(number): the clause of docs/contract.md that the test checks")
     config.addinivalue_line("markers", "once: the set-up changes nothing, so run only in a cell's first (ci/cell.py says which it is)")
     config.addinivalue_line("markers", "one_route: the route changes nothing, so not run in the set-up `override`")

@@ -108,6 +108,14 @@ def test_a_setup_has_three_processes(tmp_path):
     assert status == 0 and setups["graph"]["passed"] == 1
 
 
+@pytest.mark.parametrize("length, count", [("", 3), ("thorough", 3), ("short", 2)])
+def test_section_10_has_a_process_of_its_own_where_its_long_tests_run(tmp_path, monkeypatch, length, count):
+    for name in ("test_1_a.py", "test_10_a.py", "test_5_a.py"):
+        (tmp_path / name).write_text("")
+    monkeypatch.setenv("TEST_LENGTH", length)
+    assert len(cell.parts(str(tmp_path))) == count
+
+
 @pytest.mark.parametrize("name", ["test_10_more.py", "test_1_more.py"])
 def test_a_process_that_dies_is_red(tmp_path, name):
     (tmp_path / "tests").mkdir()
