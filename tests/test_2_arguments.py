@@ -5,6 +5,7 @@ from __future__ import absolute_import, division, print_function
 import collections
 import functools
 
+import attr
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -168,7 +169,6 @@ def test_nest_as_argument(mode, pack, unpack, form):
 
 @pytest.mark.clause("2.2")
 def test_attrs_class(mode):
-    attr = pytest.importorskip("attr")
     Point = attr.make_class("Point", ["x", "y"])
 
     @custom_grad
