@@ -14,8 +14,6 @@ from . import loading
 from . import nests
 from . import variables as variables_
 
-_RANDOM_WORDS = ("Random", "Multinomial", "Truncated", "Shuffle")
-_RANDOM_FIRST = ("Rng", "NonDeterministic", "StatefulUniform", "StatefulStandard")
 _ASSIGN_FIRST = ("Assign", "ResourceScatter")
 _SCATTER = frozenset(
     first + last for first in ("Scatter", "ScatterNd") for last in ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max"))
@@ -100,7 +98,7 @@ class _Segment(object):
 
   def check(self, op_type, is_integer):
     """Raises RuntimeError where an operation makes the second run another one than the first."""
-    if _is_random(op_type):
+    if self.api.is_random(op_type):
       raise errors.make(
           RuntimeError, self.function, "draws random numbers (%s), which would be others when it is run again in the "
           "backward pass. Write recompute(f, seed=1) and draw from the `seed` that f then gets, with "
@@ -260,12 +258,6 @@ class _Backward(object):
     args, values = nests.rebuild(self._arguments, leaf)
     given = inputs_.Given(api, self._segment.function, self._segment(args, values), graph)
     return [t for t in given.tensors if api.is_differentiable(t.dtype)]
-
-
-def _is_random(op_type):
-  """Whether operations of this type draw other numbers each time they run. Stateless ones draw the same from the same seed."""
-  return op_type.startswith(_RANDOM_FIRST) or (
-      not op_type.startswith("Stateless") and any(word in op_type for word in _RANDOM_WORDS))
 
 
 def _is_assignment(op_type):

@@ -75,7 +75,7 @@ def _give_out(api, again, op):
 
 
 def _refuse_random(api, function, made):
-  random = [o for o in made if o.op_def is not None and api.is_random(o)]
+  random = [o for o in made if api.is_random(o.type)]
   if random:
     raise errors.make(
         RuntimeError, function, "draws random numbers (%s), and what is differentiated is a copy of the graph in which it "

@@ -26,6 +26,8 @@ from . import python_ops
 from . import tapes
 from . import testing_api
 
+_RANDOM_WORDS = ("Random", "Multinomial", "Truncated", "Shuffle")
+_RANDOM_FIRST = ("Rng", "NonDeterministic", "StatefulUniform", "StatefulStandard")
 _PACKAGE = __name__.rpartition(".")[0] + "."
 
 def _private(name):
@@ -216,9 +218,10 @@ class Api(leaves.Leaves, tapes.Tapes, carriers.Carriers, operations.Operations, 
     return op.type in ("Variable", "VariableV2", "VarHandleOp")
 
   @staticmethod
-  def is_random(op):
-    """Whether an operation draws random numbers of its own: others each time."""
-    return op.op_def.is_stateful and any(word in op.type for word in ("Random", "Multinomial", "Truncated", "Shuffle"))
+  def is_random(op_type):
+    """Whether operations of this type draw other numbers each time they run. Stateless ones draw the same from the same seed."""
+    return op_type.startswith(_RANDOM_FIRST) or (
+        not op_type.startswith("Stateless") and any(word in op_type for word in _RANDOM_WORDS))
 
   # ---- AutoGraph
 
