@@ -100,13 +100,11 @@ def _call(function, args, kwargs):
   api = loading.load()
   eager = api.executing_eagerly()
   args, kwargs = function.signature.bind(function, args, kwargs)
-  if eager and not api.is_recording() and not kwargs and inputs_.are_plain(api, args, None):
+  if eager and not api.is_recording():
     return _unrecorded(api, function, args, kwargs)
   taken = inputs_.take(api, function, args, kwargs, eager)
   if taken is None:
     return keras_layers.call(api, function, args, kwargs)
-  if eager and not api.is_recording():
-    return _unrecorded(api, function, taken.args, taken.kwargs)
   if eager or taken.graph is api.get_default_graph():
     return _make(api, function, taken, eager)
   with taken.graph.as_default():  # as TensorFlow's own operations do, the call goes to the graph of its inputs
@@ -135,20 +133,20 @@ def _make(api, function, taken, eager):
 
 
 def _unrecorded(api, function, args, kwargs):
-  """A call in eager mode while nobody can ask for a gradient. It is the same but for the calls that no tape would get."""
+  """The same in eager mode while nobody can ask for a gradient: without all that is kept for it."""
+  if kwargs or not inputs_.are_plain(api, args, None):
+    taken = inputs_.take(api, function, args, kwargs, True)
+    if taken is None:
+      return keras_layers.call(api, function, args, kwargs)
+    args, kwargs = taken.args, taken.kwargs
   with api.watch_variables() as watcher:
     result, in_grad = running.run(api, function, args, kwargs)
     given = None if api.is_plain(result, None) else inputs_.Given(api, function, result, None)
-  read = watcher.watched_variables()
-  # The identities keep apart what tf.custom_gradient would keep apart.
-  if given is None:
-    if read:
-      _check_variables(function, in_grad, variables_.by_name(read))
-    return api.eager_identity(result)
-  if not given.tensors:
+  if given is not None and not given.tensors:
     return result
-  _check_variables(function, in_grad, variables_.by_name(read))
-  return given.packed([api.eager_identity(t) for t in given.tensors])
+  _check_variables(function, in_grad, watcher.watched_variables())
+  # The identities keep apart what tf.custom_gradient would keep apart.
+  return api.eager_identity(result) if given is None else given.packed([api.eager_identity(t) for t in given.tensors])
 
 
 def _carried(api, call, outputs, inputs, eager):
@@ -167,7 +165,7 @@ def _check_variables(function, in_grad, read):
   """Raises TypeError where the gradient function does not take the variables that the call `read`."""
   if not read or compat.accepts_keyword(in_grad, "variables"):
     return
-  names = ", ".join("'%s'" % v.name for v in read)
+  names = ", ".join("'%s'" % name for name in sorted(v.name for v in read))
   raise errors.make(
       TypeError, function, "reads the variable%s %s without taking %s as %s, and its gradient function takes no "
       "`variables`, so %s would get no gradient. Pass %s as arguments, or let the gradient function take "

@@ -48,11 +48,6 @@ def read_by_call(api, watched, outputs, taken):
   if taken.graph is not None and not api.is_capturing(taken.graph):
     seen = set(id(v) for v in found)
     found += [v for v in _in_graph(api, outputs, taken) if id(v) not in seen]
-  return by_name(found)
-
-
-def by_name(found):
-  """Variables as gradient functions get them: a list sorted by name."""
   return sorted(found, key=lambda v: v.name) if found else found
 
 
