@@ -335,6 +335,16 @@ def test_gradients_that_are_wrong(mode, returned, text):
 
 
 # ---------------------------------------------------------------------------------------------------- 10.23 graphs and memory
+@pytest.mark.clause("10.20")
+@pytest.mark.needs("in_graph")
+def test_a_number_goes_to_the_graph_of_the_tensors(mode):
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [])
+    with tf.Graph().as_default():
+        y = py_func(lambda a, b: a * b, [x, 3.], tf.float32, grad=lambda op, dy: [10. * dy, None], shape=[])
+    assert y.graph is graph
+
+
 @pytest.mark.clause("10.23")
 @pytest.mark.needs("in_graph")
 @pytest.mark.skipif(VERSION < (1, 1), reason="TensorFlow 0.12 and 1.0 cannot import such a graph at all (10.23)")

@@ -284,6 +284,19 @@ def test_generators_with_a_state_are_an_error(mode):
             mode.gradients(recompute(lambda x: layer(x, training=True)), [1., 2.])
 
 
+@pytest.mark.clause("10.30")
+@pytest.mark.needs("in_graph")
+def test_integer_variables_of_old_graphs_are_not_changed_twice(mode):
+    def program(x, counts):
+        def f(x):
+            with tf.control_dependencies([v1.scatter_add(counts, [0], [1])]):
+                return x * 1.
+        return recompute(f)(x)
+
+    with pytest.raises(RuntimeError, match="changes an integer variable"):
+        mode.gradients(program, 1., variable(np.int32([0, 0]), "ref"))
+
+
 BAD = [(None, None, "function"), (3., None, "function"), ("f", None, "function"), ([abs], None, "function"), ({}, None, "function"),
        (np.zeros(2), None, "function"), (square_of_sine, 1.5, "seed must be"), (square_of_sine, "1", "seed must be"),
        (square_of_sine, [1, 2], "seed must be"), (square_of_sine, True, "seed must be"), (square_of_sine, (), "seed must be"),

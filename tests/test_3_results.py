@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import harness
 from harness import IndexedSlices, VERSION, check, is_tensor, right_or_error, v1
 from tfgradcompat import custom_grad
 
@@ -448,3 +449,17 @@ def test_a_numpy_result_is_a_tensor_with_the_gradient(mode, result):
         return y
 
     check(mode, program, [3.], [5.], value=6.)
+
+
+@pytest.mark.clause("3.1")
+@pytest.mark.skipif(not harness.EAGER, reason="in graphs of TensorFlow 0.12-1.15 no tape is opened after a call (3.1)")
+@pytest.mark.parametrize("pack", [lambda x: x, lambda x: [x]], ids=["alone", "in a list"])
+def test_a_result_of_a_call_outside_of_a_tape_is_not_the_argument(pack):
+    # As in tf.custom_gradient: a tape that is opened later finds no way from what was handed through back to x.
+    f = custom_grad(lambda x: (pack(x), lambda dy: 5. * dy))
+    x = tf.constant(3.)
+    [y] = harness.flatten(f(x))[0]
+    with harness.GradientTape() as tape:
+        tape.watch(x)
+        z = y * 2.
+    assert tape.gradient(z, x) is None

@@ -270,17 +270,21 @@ def test_variables_that_are_not_taken(mode, kind):
 
 
 @pytest.mark.clause("5.2")
-def test_the_error_comes_at_the_call(mode, kind):
+@pytest.mark.parametrize("tape", [True, False], ids=["tape", "no tape"])
+@pytest.mark.parametrize("pack", [lambda y: y, lambda y: [y]], ids=["alone", "in a list"])
+def test_the_error_comes_at_the_call(mode, kind, tape, pack):
+    with_tape = tape
+
     def forgetting(x, w):
         @custom_grad
         def forgetful(x):
-            return x * w, lambda dy: 10. * dy
+            return pack(x * w), lambda dy: 10. * dy
         return forgetful(x)
 
     f = mode.wrap(forgetting)
 
     def program(x, w):
-        if mode.in_graph:
+        if mode.in_graph or not with_tape:
             f(x, w)
         else:
             with harness.GradientTape() as tape:
@@ -493,6 +497,17 @@ def test_captured_tensors_have_their_other_paths(mode):
         return f(x) + z * 2.
 
     check(mode, program, [2., 5.], [10., 2.], value=20.)
+
+
+@pytest.mark.clause("5.4")
+def test_captured_tensors_get_none_where_no_argument_gets_one(mode):
+    def program(z):
+        @custom_grad
+        def f(x):
+            return x * z, lambda dy: 10. * dy
+        return f(tf.constant(2.))
+
+    right_or_error(mode.unconnected_variables, lambda: check(mode, program, [5.], [None], value=10.))
 
 
 @pytest.mark.clause("5.4")

@@ -662,3 +662,25 @@ def test_the_gradient_of_an_imported_graph_is_an_error(mode):
             assert VERSION < (1, 4)
         else:
             raise AssertionError("a gradient came back: %s" % (gradients,))
+
+
+@pytest.mark.clause("7.1")
+@pytest.mark.needs("autograph")
+@pytest.mark.parametrize("form", ["function", "lambda"])
+def test_a_function_that_autograph_has_converted_is_called_what_it_was(mode, form):
+    def with_function(x):
+        @custom_grad
+        def inner(x):
+            return x * 1., lambda dy: [dy, dy]
+        return inner(x)
+
+    def with_lambda(x):
+        two = lambda dy: [dy, dy]
+        f = custom_grad(lambda x: (x * 1., two))
+        return f(x)
+
+    with pytest.raises(ValueError) as error:
+        mode.gradients(with_function if form == "function" else with_lambda, 1.)
+    name = str(error.value).strip().splitlines()[-1].partition(" (")[0]
+    assert name.endswith("inner" if form == "function" else "<lambda>"), error.value
+    assert "tf__" not in name and "outer_factory" not in name, error.value
