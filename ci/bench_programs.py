@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import bench_ways as ways
 import tfgradcompat
-from bench_ways import VERSION, v1
+from bench_ways import v1
 
 _wall = getattr(time, "perf_counter", time.time)
 _cpu = getattr(time, "process_time", None) or time.clock  # Python 2: the time of this process, all threads

@@ -8,7 +8,6 @@ from __future__ import absolute_import, division, print_function
 
 import collections
 
-from . import errors
 from . import graphdata
 from . import imported
 

@@ -6,7 +6,6 @@ is the decorated function through which each call goes.
 
 from __future__ import absolute_import, division, print_function
 
-from . import compat
 from . import decorator
 from . import errors
 from . import functions
